@@ -204,6 +204,14 @@ type Values struct {
 	Types []Type
 }
 
+// TableCall is a table function of the engine over constants, such as
+// generate_series, as a complete SELECT whose columns are named c0, c1, ….
+type TableCall struct {
+	SQL   string
+	Types []Type
+}
+
+func (*TableCall) isNode() {}
 func (*Scan) isNode()      {}
 func (*Filter) isNode()    {}
 func (*Project) isNode()   {}
