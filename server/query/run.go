@@ -1,0 +1,119 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/server/exec"
+)
+
+// running is one query in flight: it counts what it yields and reports once,
+// when it ends.
+type running struct {
+	service *Service
+	id      string
+	st      *Statement
+	ctx     context.Context
+	cancel  context.CancelFunc
+	begun   time.Time
+	stream  *exec.Stream
+	rows    int64
+	done    sync.Once
+}
+
+func (s *Service) start(ctx context.Context, id string, st *Statement) *running {
+	ctx, cancel := context.WithCancel(ctx)
+	if t := st.Settings.StatementTimeout; t > 0 {
+		cancel()
+		ctx, cancel = context.WithTimeoutCause(ctx, t, status.New(status.DeadlineExceeded, "the statement took longer than statement_timeout = %s", t))
+	}
+	s.metrics.active.Inc()
+	return &running{service: s, id: id, st: st, ctx: ctx, cancel: cancel, begun: time.Now()}
+}
+
+// Schema is the promised schema.
+func (r *running) Schema() *arrow.Schema { return r.st.Schema }
+
+// QueryID is the id under which the query is logged.
+func (r *running) QueryID() string { return r.id }
+
+// Next returns the next batch.
+func (r *running) Next(ctx context.Context) (arrow.RecordBatch, error) {
+	stop := context.AfterFunc(ctx, r.cancel)
+	defer stop()
+	batch, err := r.stream.Next(r.ctx)
+	switch {
+	case err == nil:
+		r.rows += batch.NumRows()
+	case errors.Is(err, io.EOF):
+		r.finish(nil)
+	default:
+		err = r.explainCancel(err)
+		r.finish(err)
+	}
+	return batch, err
+}
+
+// explainCancel replaces a bare context error by the reason for it.
+func (r *running) explainCancel(err error) error {
+	code := status.CodeOf(err)
+	if code != status.Canceled && code != status.DeadlineExceeded {
+		return err
+	}
+	var cause *status.Error
+	if errors.As(context.Cause(r.ctx), &cause) {
+		return cause
+	}
+	return err
+}
+
+// Close ends the query; before the end of the stream it cancels it.
+func (r *running) Close() error {
+	r.cancel()
+	var err error
+	if r.stream != nil {
+		err = r.stream.Close()
+	}
+	r.finish(status.New(status.Canceled, "the client closed the result before its end"))
+	return err
+}
+
+// fail reports err and releases what the query held; nil is the end of a
+// statement that yields a finished result.
+func (r *running) fail(err error) error {
+	err = r.explainCancel(err)
+	r.finish(err)
+	r.cancel()
+	return err
+}
+
+func (r *running) finish(err error) {
+	r.done.Do(func() {
+		elapsed := time.Since(r.begun)
+		r.service.metrics.ended(err, elapsed)
+		event := r.service.cfg.Logger.Info()
+		if err != nil && status.CodeOf(err) != status.Canceled {
+			event = r.service.cfg.Logger.Warn().Err(err)
+		}
+		event = event.Str("query_id", r.id).Str("outcome", outcome(err)).Dur("elapsed", elapsed).Int64("rows", r.rows)
+		if r.stream != nil {
+			total := r.stream.Stats().Total()
+			event = event.Str("mode", string(r.st.plan.Kind)).Int64("rows_scanned", total.RowsScanned).Int64("bytes_received", total.BytesReceived)
+		}
+		event.Str("sql", clip(r.st.SQL)).Msg("query ended")
+	})
+}
+
+// outcome is the label of a query's end: ok, canceled, or the error's code.
+func outcome(err error) string {
+	if err == nil {
+		return "ok"
+	}
+	return status.CodeOf(err).String()
+}

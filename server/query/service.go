@@ -1,0 +1,173 @@
+package query
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/server/catalog"
+	"github.com/tributary-db/tributary/server/exec"
+	"github.com/tributary-db/tributary/server/plan"
+)
+
+// planLifetime is how long a prepared plan may wait for its execution before it
+// is made anew: now() is folded when a plan is made, and it pins a snapshot.
+const planLifetime = 5 * time.Second
+
+// Config is what a Service needs; all fields but Logger are required.
+type Config struct {
+	Catalog  *catalog.Catalog
+	Planner  *plan.Planner
+	Executor *exec.Executor
+	Alloc    memory.Allocator
+	Registry prometheus.Registerer
+	Logger   zerolog.Logger
+}
+
+// Service plans and runs statements. It is safe for concurrent use.
+type Service struct {
+	cfg     Config
+	metrics *metrics
+}
+
+// New returns a Service.
+func New(cfg Config) *Service {
+	return &Service{cfg: cfg, metrics: newMetrics(cfg.Registry)}
+}
+
+// Catalog is the catalog that statements see.
+func (s *Service) Catalog() *catalog.Catalog { return s.cfg.Catalog }
+
+// Statement is a classified and, if it reads rows, planned statement.
+type Statement struct {
+	// SQL is the text as the client sent it.
+	SQL string
+	// Command is its classification.
+	Command Command
+	// Settings are those in force when it was prepared.
+	Settings Settings
+	// Schema is the schema of the result; without fields for a command that
+	// yields none.
+	Schema *arrow.Schema
+
+	plan    *plan.Plan
+	planned time.Time
+}
+
+// Stream is a running result. Next returns io.EOF after the last batch; the
+// caller releases batches and closes the stream.
+type Stream interface {
+	Schema() *arrow.Schema
+	Next(ctx context.Context) (arrow.RecordBatch, error)
+	Close() error
+}
+
+// Prepare classifies and plans one statement under the given settings. It
+// never runs anything.
+func (s *Service) Prepare(ctx context.Context, sql string, set Settings) (*Statement, error) {
+	cmd, err := Classify(sql)
+	if err != nil {
+		s.metrics.failed(err)
+		return nil, err
+	}
+	st := &Statement{SQL: sql, Command: cmd, Settings: set, Schema: arrow.NewSchema(nil, nil)}
+	switch cmd.Kind {
+	case Select, Explain:
+		err = s.plan(ctx, st)
+	case ShowSetting:
+		st.Schema = textSchema(cmd.Name)
+	}
+	if err != nil {
+		s.metrics.failed(err)
+		s.cfg.Logger.Info().Str("sql", clip(sql)).Err(err).Msg("statement refused")
+		return nil, err
+	}
+	return st, nil
+}
+
+func (s *Service) plan(ctx context.Context, st *Statement) error {
+	planned, err := s.cfg.Planner.Plan(ctx, st.Command.SQL, s.cfg.Catalog.Snapshot(), plan.Options{Pushdown: st.Settings.Pushdown})
+	if err != nil {
+		return err
+	}
+	st.plan, st.planned, st.Schema = planned, time.Now(), planned.Schema
+	if st.Command.Kind == Explain {
+		st.Schema = textSchema("plan")
+	}
+	return nil
+}
+
+// refresh plans st again when its plan is old or was used, and fails when the
+// result's schema is no longer what the client was told.
+func (s *Service) refresh(ctx context.Context, st *Statement) error {
+	if st.plan != nil && time.Since(st.planned) < planLifetime && st.plan.Snapshot == s.cfg.Catalog.Snapshot().Version {
+		return nil
+	}
+	promised := st.Schema
+	if err := s.plan(ctx, st); err != nil {
+		return err
+	}
+	if !promised.Equal(st.Schema) {
+		return status.New(status.FailedPrecondition, "the tables of this statement changed since it was prepared; prepare it again")
+	}
+	return nil
+}
+
+// Apply carries out a command that yields no rows (SET, RESET, transactions).
+func (s *Service) Apply(sess *Session, cmd Command) error {
+	switch cmd.Kind {
+	case Set:
+		return sess.Set(cmd.Name, cmd.Value)
+	case Reset:
+		return sess.Reset(cmd.Name)
+	}
+	return nil
+}
+
+// Execute runs a statement that reads rows. The query ends when the stream is
+// closed or ctx is done.
+func (s *Service) Execute(ctx context.Context, st *Statement) (Stream, error) {
+	if st.Command.Kind == ShowSetting {
+		value, err := st.Settings.Get(st.Command.Name)
+		return newTextStream(st.Schema, s.cfg.Alloc, []string{value}), err
+	}
+	id := newQueryID()
+	run := s.start(ctx, id, st)
+	if err := s.refresh(run.ctx, st); err != nil {
+		return nil, run.fail(err)
+	}
+	if st.Command.Kind == Explain {
+		stream, err := s.explain(run, st)
+		return stream, run.fail(err)
+	}
+	stream, err := s.execute(run.ctx, id, st)
+	if err != nil {
+		return nil, run.fail(err)
+	}
+	run.stream = stream
+	return run, nil
+}
+
+func (s *Service) execute(ctx context.Context, id string, st *Statement) (*exec.Stream, error) {
+	return s.cfg.Executor.Run(ctx, id, st.plan, exec.Options{
+		BatchBytes:  st.Settings.BatchBytes,
+		WindowBytes: st.Settings.ScanWindowBytes,
+	})
+}
+
+// newQueryID returns "q_" and 20 characters of base 32.
+func newQueryID() string {
+	var raw [13]byte
+	_, _ = rand.Read(raw[:]) // never fails, see crypto/rand
+	return "q_" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(raw[:]))[:20]
+}
+
+func clip(sql string) string { return firstRunes(sql, 500) }
