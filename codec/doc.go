@@ -1,0 +1,36 @@
+// Package codec is the wire between a coordinator and its scanners: Arrow
+// Flight carrying Arrow IPC bodies and protobuf control messages.
+//
+// A coordinator calls [Dial], asks for a [Hello] with [Client.Hello] and reads
+// with [Client.Scan]. A scanner answers Hello with [DecodeHelloRequest] and
+// [EncodeHello], and a DoExchange with [Accept].
+//
+// # One scan
+//
+// A scan is one DoExchange stream. Control messages travel in the
+// app_metadata of FlightData as tributary.v1.ClientMessage and ServerMessage;
+// the Arrow messages are those of an IPC stream.
+//
+//	coordinator                      scanner
+//	Open{scan_id, spec, credit}  →
+//	                             ←   Opened{spec_hash, mode, epoch} + schema
+//	                             ←   Batch{mode, sequence} + record batch …
+//	Credit, Limit, Filter        →
+//	                             ←   Heartbeat while nothing else is said
+//	                             ←   End{rows, batches, checksum} | Error
+//
+// The scanner sends while it has credit; one batch may overdraw it, so that a
+// batch larger than the window cannot deadlock. Both sides count a batch as the
+// sum of its header, body and metadata lengths, dictionaries included.
+//
+// A stream is complete only after an End whose counts and checksum agree with
+// what was received; everything else is an error. A stream may change its
+// schema: raw rows and partial rows may mix, each batch says what it is.
+//
+// # Versions
+//
+// Protocol versions form a window, capabilities a named set; unknown fields are
+// ignored, unknown members of a oneof are typed errors. The history:
+//
+//	1  the first protocol
+package codec
