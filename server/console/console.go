@@ -1,0 +1,40 @@
+// Package console serves a node's HTTP side: /metrics for Prometheus, /healthz
+// (the process lives) and /readyz (it can do its work).
+package console
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Config configures a console.
+type Config struct {
+	// Gatherer is what /metrics shows.
+	Gatherer prometheus.Gatherer
+	// Ready returns why the node is not ready, or nil. It is called for every
+	// request of /readyz and must be cheap.
+	Ready func() error
+}
+
+// NewServer returns an HTTP server for the console; the caller sets its
+// address and serves it.
+func NewServer(cfg Config) *http.Server {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(cfg.Gatherer, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { reply(w, nil) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { reply(w, cfg.Ready()) })
+	return &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+}
+
+func reply(w http.ResponseWriter, err error) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if err != nil {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write([]byte(err.Error() + "\n")) // the client may be gone
+		return
+	}
+	_, _ = w.Write([]byte("ok\n"))
+}

@@ -1,0 +1,223 @@
+package flightsql
+
+import (
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/flight"
+	"github.com/apache/arrow-go/v18/arrow/flight/flightsql"
+	"github.com/apache/arrow-go/v18/arrow/flight/flightsql/schema_ref"
+
+	"github.com/tributary-db/tributary/pushdown"
+	"github.com/tributary-db/tributary/server/catalog"
+	"github.com/tributary-db/tributary/server/query"
+)
+
+// tableType is the type of every table; BI tools ask for TABLE and VIEW.
+const tableType = "TABLE"
+
+type (
+	info   = *flight.FlightInfo
+	desc   = *flight.FlightDescriptor
+	chunks = <-chan flight.StreamChunk
+)
+
+// metadataInfo describes the result of a metadata command: one endpoint whose
+// ticket is the command itself.
+func (s *Server) metadataInfo(d desc, schema *arrow.Schema) (info, error) {
+	return &flight.FlightInfo{
+		Schema:           flight.SerializeSchema(schema, s.Alloc),
+		FlightDescriptor: d,
+		Endpoint:         []*flight.FlightEndpoint{{Ticket: &flight.Ticket{Ticket: d.Cmd}}},
+		TotalRecords:     -1,
+		TotalBytes:       -1,
+	}, nil
+}
+
+// rows builds one batch of a metadata result with fill.
+func (s *Server) rows(schema *arrow.Schema, fill func(*array.RecordBuilder)) (*arrow.Schema, chunks, error) {
+	b := array.NewRecordBuilder(s.Alloc, schema)
+	defer b.Release()
+	fill(b)
+	return oneBatch(b.NewRecordBatch())
+}
+
+// GetFlightInfoCatalogs describes DoGetCatalogs.
+func (s *Server) GetFlightInfoCatalogs(_ context.Context, d desc) (info, error) {
+	return s.metadataInfo(d, schema_ref.Catalogs)
+}
+
+// DoGetCatalogs lists the one catalog.
+func (s *Server) DoGetCatalogs(context.Context) (*arrow.Schema, chunks, error) {
+	return s.rows(schema_ref.Catalogs, func(b *array.RecordBuilder) { text(b, 0, query.CatalogName) })
+}
+
+// GetFlightInfoSchemas describes DoGetDBSchemas.
+func (s *Server) GetFlightInfoSchemas(_ context.Context, _ flightsql.GetDBSchemas, d desc) (info, error) {
+	return s.metadataInfo(d, schema_ref.DBSchemas)
+}
+
+// DoGetDBSchemas lists the schemas that match.
+func (s *Server) DoGetDBSchemas(_ context.Context, cmd flightsql.GetDBSchemas) (*arrow.Schema, chunks, error) {
+	match := likeMatcher(cmd.GetDBSchemaFilterPattern())
+	names := map[string]bool{"main": true}
+	for _, t := range s.service.Catalog().Snapshot().Tables {
+		names[t.Schema] = true
+	}
+	return s.rows(schema_ref.DBSchemas, func(b *array.RecordBuilder) {
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			if isCatalog(cmd.GetCatalog()) && match(name) {
+				text(b, 0, query.CatalogName)
+				text(b, 1, name)
+			}
+		}
+	})
+}
+
+// GetFlightInfoTables describes DoGetTables.
+func (s *Server) GetFlightInfoTables(_ context.Context, cmd flightsql.GetTables, d desc) (info, error) {
+	return s.metadataInfo(d, tablesSchema(cmd))
+}
+
+func tablesSchema(cmd flightsql.GetTables) *arrow.Schema {
+	if cmd.GetIncludeSchema() {
+		return schema_ref.TablesWithIncludedSchema
+	}
+	return schema_ref.Tables
+}
+
+// DoGetTables lists the tables that match, from the cached catalog.
+func (s *Server) DoGetTables(_ context.Context, cmd flightsql.GetTables) (*arrow.Schema, chunks, error) {
+	tables := s.matchTables(cmd)
+	return s.rows(tablesSchema(cmd), func(b *array.RecordBuilder) {
+		for _, t := range tables {
+			text(b, 0, query.CatalogName)
+			text(b, 1, t.Schema)
+			text(b, 2, t.Name)
+			text(b, 3, tableType)
+			if cmd.GetIncludeSchema() {
+				b.Field(4).(*array.BinaryBuilder).Append(flight.SerializeSchema(clientSchema(t), s.Alloc))
+			}
+		}
+	})
+}
+
+func (s *Server) matchTables(cmd flightsql.GetTables) []*catalog.Table {
+	if types := cmd.GetTableTypes(); !isCatalog(cmd.GetCatalog()) || len(types) > 0 && !slices.Contains(types, tableType) {
+		return nil
+	}
+	schema, name := likeMatcher(cmd.GetDBSchemaFilterPattern()), likeMatcher(cmd.GetTableNameFilterPattern())
+	snap := s.service.Catalog().Snapshot()
+	var matched []*catalog.Table
+	for _, id := range slices.Sorted(maps.Keys(snap.Tables)) {
+		if t := snap.Tables[id]; schema(t.Schema) && name(t.Name) {
+			matched = append(matched, t)
+		}
+	}
+	return matched
+}
+
+// clientSchema is the schema of SELECT * FROM t, with the metadata that
+// clients look for.
+func clientSchema(t *catalog.Table) *arrow.Schema {
+	fields := make([]arrow.Field, t.Arrow.NumFields())
+	for i, f := range t.Arrow.Fields() {
+		meta := flightsql.NewColumnMetadataBuilder()
+		meta.CatalogName(query.CatalogName).SchemaName(t.Schema).TableName(t.Name).IsReadOnly(true).IsSearchable(true)
+		typ := plainType(f.Type)
+		meta.TypeName(strings.ToUpper(typ.Name()))
+		if d, ok := typ.(arrow.DecimalType); ok {
+			meta.Precision(d.GetPrecision()).Scale(d.GetScale())
+		}
+		fields[i] = arrow.Field{Name: f.Name, Type: typ, Nullable: true, Metadata: meta.Metadata()}
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+// plainType is the type in which results carry a column of type t.
+func plainType(t arrow.DataType) arrow.DataType {
+	switch v := pushdown.ValueType(t); v.ID() {
+	case arrow.LARGE_STRING:
+		return arrow.BinaryTypes.String
+	case arrow.LARGE_BINARY:
+		return arrow.BinaryTypes.Binary
+	default:
+		return v
+	}
+}
+
+// GetFlightInfoTableTypes describes DoGetTableTypes.
+func (s *Server) GetFlightInfoTableTypes(_ context.Context, d desc) (info, error) {
+	return s.metadataInfo(d, schema_ref.TableTypes)
+}
+
+// DoGetTableTypes lists the one type of table.
+func (s *Server) DoGetTableTypes(context.Context) (*arrow.Schema, chunks, error) {
+	return s.rows(schema_ref.TableTypes, func(b *array.RecordBuilder) { text(b, 0, tableType) })
+}
+
+// GetFlightInfoPrimaryKeys describes DoGetPrimaryKeys.
+func (s *Server) GetFlightInfoPrimaryKeys(_ context.Context, _ flightsql.TableRef, d desc) (info, error) {
+	return s.metadataInfo(d, schema_ref.PrimaryKeys)
+}
+
+// DoGetPrimaryKeys is empty: federated tables have no keys.
+func (s *Server) DoGetPrimaryKeys(context.Context, flightsql.TableRef) (*arrow.Schema, chunks, error) {
+	return s.rows(schema_ref.PrimaryKeys, func(*array.RecordBuilder) {})
+}
+
+// GetFlightInfoImportedKeys describes DoGetImportedKeys.
+func (s *Server) GetFlightInfoImportedKeys(_ context.Context, _ flightsql.TableRef, d desc) (info, error) {
+	return s.metadataInfo(d, schema_ref.ImportedKeys)
+}
+
+// DoGetImportedKeys is empty.
+func (s *Server) DoGetImportedKeys(context.Context, flightsql.TableRef) (*arrow.Schema, chunks, error) {
+	return s.rows(schema_ref.ImportedKeys, func(*array.RecordBuilder) {})
+}
+
+// GetFlightInfoExportedKeys describes DoGetExportedKeys.
+func (s *Server) GetFlightInfoExportedKeys(_ context.Context, _ flightsql.TableRef, d desc) (info, error) {
+	return s.metadataInfo(d, schema_ref.ExportedKeys)
+}
+
+// DoGetExportedKeys is empty.
+func (s *Server) DoGetExportedKeys(context.Context, flightsql.TableRef) (*arrow.Schema, chunks, error) {
+	return s.rows(schema_ref.ExportedKeys, func(*array.RecordBuilder) {})
+}
+
+// GetFlightInfoCrossReference describes DoGetCrossReference.
+func (s *Server) GetFlightInfoCrossReference(_ context.Context, _ flightsql.CrossTableRef, d desc) (info, error) {
+	return s.metadataInfo(d, schema_ref.CrossReference)
+}
+
+// DoGetCrossReference is empty.
+func (s *Server) DoGetCrossReference(context.Context, flightsql.CrossTableRef) (*arrow.Schema, chunks, error) {
+	return s.rows(schema_ref.CrossReference, func(*array.RecordBuilder) {})
+}
+
+func text(b *array.RecordBuilder, column int, value string) {
+	b.Field(column).(*array.StringBuilder).Append(value)
+}
+
+// isCatalog reports whether a catalog filter lets the one catalog through.
+func isCatalog(filter *string) bool { return filter == nil || *filter == query.CatalogName }
+
+// likeMatcher matches a metadata pattern with % and _; nil matches all.
+func likeMatcher(pattern *string) func(string) bool {
+	if pattern == nil {
+		return func(string) bool { return true }
+	}
+	quoted := regexp.QuoteMeta(*pattern)
+	quoted = strings.NewReplacer(`\\%`, "%", `\\_`, "_", "%", ".*", "_", ".").Replace(quoted)
+	re, err := regexp.Compile("(?s)^" + quoted + "$")
+	if err != nil { // a pattern as long as a statement may exceed what regexp takes
+		return func(name string) bool { return name == *pattern }
+	}
+	return re.MatchString
+}

@@ -1,0 +1,121 @@
+package flightsql
+
+import (
+	"context"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow/flight"
+	"github.com/apache/arrow-go/v18/arrow/flight/flightsql"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/rs/zerolog"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/keepalive"
+
+	"github.com/tributary-db/tributary/server/query"
+)
+
+// maxReceive bounds a request from a client: a statement or bound parameters.
+const maxReceive = 16 << 20
+
+// Config configures a Server.
+type Config struct {
+	// Service runs the statements.
+	Service *query.Service
+	// Version is reported to clients.
+	Version string
+	// Key signs statement handles; coordinators that share it serve each
+	// other's. A random one is made when it is empty.
+	Key []byte
+	// Alloc is used for results.
+	Alloc memory.Allocator
+	// Logger gets a line for every recovered panic.
+	Logger zerolog.Logger
+}
+
+// Server implements flightsql.Server.
+type Server struct {
+	flightsql.BaseServer
+	service  *query.Service
+	handles  *handleKey
+	prepared *statementCache
+	sessions *sessions
+	log      zerolog.Logger
+}
+
+// New returns a Server.
+func New(cfg Config) (*Server, error) {
+	key, err := newHandleKey(cfg.Key)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		service:  cfg.Service,
+		handles:  key,
+		prepared: newStatementCache(1024),
+		sessions: newSessions(),
+		log:      cfg.Logger,
+	}
+	s.Alloc = cfg.Alloc
+	return s, s.registerSQLInfo(cfg.Version)
+}
+
+// GRPCServer returns a gRPC server that serves s.
+func (s *Server) GRPCServer(extra ...grpc.ServerOption) *grpc.Server {
+	opts := append([]grpc.ServerOption{
+		grpc.ChainUnaryInterceptor(s.interceptUnary),
+		grpc.ChainStreamInterceptor(s.interceptStream),
+		grpc.StatsHandler(s.sessions),
+		grpc.MaxRecvMsgSize(maxReceive),
+		grpc.InitialWindowSize(16 << 20),
+		grpc.InitialConnWindowSize(16 << 20),
+		grpc.WriteBufferSize(1 << 20),
+		grpc.ReadBufferSize(256 << 10),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 30 * time.Second, Timeout: 10 * time.Second}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
+	}, extra...)
+	g := grpc.NewServer(opts...)
+	flight.RegisterFlightServiceServer(g, &flightService{FlightServer: flightsql.NewFlightServerWithAllocator(s, s.Alloc), server: s})
+	return g
+}
+
+// flightService adds to the Flight SQL service what arrow-go's leaves out.
+type flightService struct {
+	flight.FlightServer
+	server *Server
+}
+
+// sessionActions are missing from arrow-go's ListActions.
+var sessionActions = [...]string{flight.SetSessionOptionsActionType, flight.GetSessionOptionsActionType, flight.CloseSessionActionType}
+
+// ListActions lists every action that DoAction knows.
+func (f *flightService) ListActions(empty *flight.Empty, stream flight.FlightService_ListActionsServer) error {
+	if err := f.FlightServer.ListActions(empty, stream); err != nil {
+		return err
+	}
+	for _, name := range sessionActions {
+		if err := stream.Send(&flight.ActionType{Type: name, Description: "Session options of this connection."}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Handshake answers any credentials: the server has no authentication, and
+// clients that were given a user fail without an authorization header.
+func (f *flightService) Handshake(stream flight.FlightService_HandshakeServer) error {
+	if err := stream.SetHeader(anonymousToken()); err != nil {
+		return err
+	}
+	return stream.Send(&flight.HandshakeResponse{})
+}
+
+// BeginTransaction accepts: every statement only reads one snapshot anyway,
+// and DB-API clients warn without it.
+func (s *Server) BeginTransaction(context.Context, flightsql.ActionBeginTransactionRequest) ([]byte, error) {
+	return []byte("read-only"), nil
+}
+
+// EndTransaction accepts a commit or a rollback, which have nothing to do.
+func (s *Server) EndTransaction(context.Context, flightsql.ActionEndTransactionRequest) error {
+	return nil
+}
