@@ -10,9 +10,9 @@ const NoLimit int64 = -1
 //
 // A spec with neither GroupBy nor Aggregates is a row scan: its output columns
 // are Columns. Otherwise it is a partial aggregate: its output columns are the
-// group keys followed by the aggregates, and Columns is empty. An aggregate
-// without GroupBy yields exactly one row, over zero rows too. GroupBy without
-// Aggregates is DISTINCT.
+// group keys followed by the aggregates, and Columns is empty or names one
+// carrier column, see WithCarrier. An aggregate without GroupBy yields exactly
+// one row, over zero rows too. GroupBy without Aggregates is DISTINCT.
 //
 // Partial results are merge-stable: a scanner may emit several rows for one
 // group; merging them by Aggregate.Merge gives the answer.
@@ -21,7 +21,7 @@ type Spec struct {
 	Table string
 	// Partitions are the physical partition ids to read; never empty.
 	Partitions []string
-	// Columns are the output columns of a row scan, in order.
+	// Columns are the output columns of a row scan, in order and each once.
 	Columns []Column
 	// Filter is a canonical set of conjuncts: only rows for which all are true.
 	Filter []Expr
@@ -59,7 +59,7 @@ const (
 	CountStar AggFunc = iota + 1
 	// Count counts values that are not NULL. Result int64.
 	Count
-	// Sum adds. Integers and booleans-free: result decimal128(38,0) for
+	// Sum adds integers, decimals or floats: result decimal128(38,0) for
 	// integers, decimal128(38,s) for decimals, float64 for floats; NULL when
 	// there is no value; overflow is an OutOfRange error.
 	Sum

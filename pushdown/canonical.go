@@ -1,0 +1,81 @@
+package pushdown
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Canonical returns s with its filter as a canonical set: nested conjunctions
+// are flattened, the conjuncts are sorted and each appears once. Nothing else
+// changes; s is not modified.
+func (s *Spec) Canonical() Spec {
+	out := *s
+	out.Filter = canonicalFilter(s.Filter)
+	return out
+}
+
+func canonicalFilter(filter []Expr) []Expr {
+	type keyed struct {
+		text string
+		expr Expr
+	}
+	var set []keyed
+	for _, e := range flatten(nil, filter) {
+		set = append(set, keyed{exactText(e), e})
+	}
+	slices.SortFunc(set, func(a, b keyed) int { return cmp.Compare(a.text, b.text) })
+	set = slices.CompactFunc(set, func(a, b keyed) bool { return a.text == b.text })
+	var out []Expr
+	for _, k := range set {
+		out = append(out, k.expr)
+	}
+	return out
+}
+
+func flatten(out, conjuncts []Expr) []Expr {
+	for _, e := range conjuncts {
+		if a, ok := e.(And); ok {
+			out = flatten(out, a.Args)
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// InputColumns returns the columns that s reads from the table, by name.
+func (s *Spec) InputColumns() []Column {
+	var cols []Column
+	collect := func(e Expr) bool {
+		if c, ok := e.(Column); ok {
+			cols = append(cols, c)
+		}
+		return true
+	}
+	s.expressions(func(e Expr) { Walk(e, collect) })
+	slices.SortFunc(cols, func(a, b Column) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(cols, func(a, b Column) bool { return a.Name == b.Name })
+}
+
+// expressions calls f for every expression at the top of a part of s. The
+// carrier column of a partial aggregate is not read and not among them.
+func (s *Spec) expressions(f func(Expr)) {
+	if !s.Grouped() {
+		for _, c := range s.Columns {
+			f(c)
+		}
+	}
+	for _, e := range s.Filter {
+		f(e)
+	}
+	for _, k := range s.GroupBy {
+		f(k.Expr)
+	}
+	for _, a := range s.Aggregates {
+		f(a.Arg)
+		f(a.Filter)
+	}
+	for _, k := range s.OrderBy {
+		f(k.Column)
+	}
+}
