@@ -2,8 +2,11 @@ package engine
 
 import (
 	"context"
+	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/tributary-db/tributary/pushdown/status"
 )
 
 // ShadowTable is an empty table that stands for a federated one in planning.
@@ -15,8 +18,10 @@ type ShadowTable struct {
 // Bound is a statement after parsing, binding and the standard rewrites.
 type Bound struct {
 	// PlanJSON is what json_serialize_plan gave: {"error":false,"plans":[…]}.
+	// It is empty when the statement has parameters: DuckDB cannot write those.
 	PlanJSON []byte
-	// Schema has the result's names and Arrow types.
+	// Schema has the result's names and Arrow types; nil when they depend on
+	// the values of parameters.
 	Schema *arrow.Schema
 	// SQLTypes are the result's DuckDB types, as SQL text.
 	SQLTypes []string
@@ -34,24 +39,167 @@ type BinderConfig struct {
 	Connections int
 }
 
-// Binder parses and binds statements against shadow tables.
-type Binder struct{}
-
-// NewBinder opens the planning instance; at most one config is used.
-func NewBinder(cfg ...BinderConfig) (*Binder, error) { return nil, errTODO }
-
-// Sync makes the given tables the ones that statements bind against. It is
-// idempotent per version and may run while statements are bound.
-func (b *Binder) Sync(ctx context.Context, version uint64, tables []ShadowTable) error {
-	return errTODO
+func (c BinderConfig) withDefaults() BinderConfig {
+	if c.MaxSQLBytes <= 0 {
+		c.MaxSQLBytes = 1 << 20
+	}
+	if c.MaxDepth <= 0 {
+		c.MaxDepth = 200
+	}
+	if c.Connections <= 0 {
+		c.Connections = 4
+	}
+	return c
 }
 
+// Binder parses and binds statements against shadow tables. Each version of the
+// tables is a DuckDB instance of its own: a statement finishes on the version
+// that it started with.
+type Binder struct {
+	cfg BinderConfig
+
+	syncing sync.Mutex // held by the one Sync that builds
+
+	mu      sync.Mutex
+	current *shadow
+	closed  bool
+	running sync.WaitGroup
+}
+
+// NewBinder opens the planning instance; at most one config is used.
+func NewBinder(cfg ...BinderConfig) (*Binder, error) {
+	c := BinderConfig{}
+	if len(cfg) > 0 {
+		c = cfg[0]
+	}
+	b := &Binder{cfg: c.withDefaults()}
+	first, err := newShadow(0, nil, b.cfg)
+	if err != nil {
+		return nil, err
+	}
+	b.current = first
+	return b, nil
+}
+
+// Sync makes the given tables the ones that statements bind against. It is
+// idempotent per version and may run while statements are bound. A table that
+// the engine cannot represent is left out; a statement that names it fails with
+// the reason.
+func (b *Binder) Sync(ctx context.Context, version uint64, tables []ShadowTable) error {
+	if b.synced(version) {
+		return nil
+	}
+	b.syncing.Lock()
+	defer b.syncing.Unlock()
+	if b.synced(version) {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctxError(ctx)
+	}
+	next, err := newShadow(version, tables, b.cfg)
+	if err != nil {
+		return err
+	}
+	return b.swap(next)
+}
+
+func (b *Binder) synced(version uint64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.current != nil && b.current.version >= version
+}
+
+// swap publishes a shadow and retires the one before it.
+func (b *Binder) swap(next *shadow) error {
+	b.mu.Lock()
+	if b.closed {
+		b.mu.Unlock()
+		next.release()
+		return errBinderClosed()
+	}
+	old := b.current
+	b.current = next
+	b.mu.Unlock()
+	old.release()
+	return nil
+}
+
+// acquire returns the current shadow with one reference for the caller.
+func (b *Binder) acquire() (*shadow, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil, errBinderClosed()
+	}
+	b.current.retain()
+	return b.current, nil
+}
+
+func errBinderClosed() error { return status.New(status.Unavailable, "the planner is shutting down") }
+
 // Bind parses and binds one SELECT-like statement.
-func (b *Binder) Bind(ctx context.Context, sql string) (*Bound, error) { return nil, errTODO }
+func (b *Binder) Bind(ctx context.Context, sql string) (*Bound, error) {
+	return onSession(ctx, b, sql, func(s *session) (*Bound, error) { return s.bind(sql) })
+}
+
+// Close frees the planning instance, after running calls have ended.
+func (b *Binder) Close() error {
+	b.mu.Lock()
+	if b.closed {
+		b.mu.Unlock()
+		return nil
+	}
+	b.closed = true
+	last := b.current
+	b.mu.Unlock()
+	last.release()
+	b.running.Wait()
+	return nil
+}
+
+// onSession runs f on a session of the current shadow. When ctx ends first, the
+// caller gets its error at once, and the session is interrupted and dropped
+// when DuckDB lets go of it (its parser cannot be interrupted).
+func onSession[T any](ctx context.Context, b *Binder, sql string, f func(*session) (T, error)) (T, error) {
+	var none T
+	if err := checkLimits(sql, b.cfg); err != nil {
+		return none, err
+	}
+	if ctx.Err() != nil {
+		return none, ctxError(ctx)
+	}
+	sh, err := b.acquire()
+	if err != nil {
+		return none, err
+	}
+	s, err := sh.session(ctx)
+	if err != nil {
+		sh.release()
+		return none, err
+	}
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	b.running.Add(1)
+	go func() {
+		defer b.running.Done()
+		v, err := f(s)
+		done <- outcome{v, err}
+		sh.put(s)
+		sh.release()
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+		s.interrupt()
+		return none, ctxError(ctx)
+	}
+}
 
 // Run runs a statement that reads no rows of federated tables, such as SHOW
 // TABLES, DESCRIBE or a SELECT over information_schema.
 func (b *Binder) Run(ctx context.Context, sql string) (*Result, error) { return nil, errTODO }
-
-// Close frees the planning instance.
-func (b *Binder) Close() error { return errTODO }
