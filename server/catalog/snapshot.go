@@ -1,9 +1,12 @@
 package catalog
 
 import (
+	"strings"
+
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/tributary-db/tributary/pushdown"
+	"github.com/tributary-db/tributary/pushdown/status"
 )
 
 // Snapshot is one immutable view of the federation. Readers keep it for the
@@ -13,15 +16,38 @@ type Snapshot struct {
 	Version uint64
 	// Tables by "schema.name".
 	Tables map[string]*Table
-	// Scanners by name.
+	// Scanners by name; one that has no usable name (never reached, or its name
+	// is taken) is listed by its address.
 	Scanners map[string]*Scanner
+	// Missing are the configured scanners whose tables are not in the snapshot,
+	// because they never answered or their name is taken. While there is one,
+	// any table may lack partitions: see [Snapshot.Usable].
+	Missing []*Scanner
+}
+
+// Ready reports whether every configured scanner has contributed its tables.
+func (s *Snapshot) Ready() bool { return len(s.Missing) == 0 }
+
+// Usable is nil when the snapshot is complete, else an Unavailable error that
+// names the missing scanners: a query must not silently miss their rows.
+func (s *Snapshot) Usable() error {
+	if s.Ready() {
+		return nil
+	}
+	var why []string
+	for _, m := range s.Missing {
+		why = append(why, m.Addr+" ("+m.Err.Error()+")")
+	}
+	return status.New(status.Unavailable,
+		"the tables are not complete yet, waiting for scanner %s; start it or remove it from the configuration",
+		strings.Join(why, ", "))
 }
 
 // Table is a federated table: the union of its partitions.
 type Table struct {
 	Schema, Name string
-	// Arrow is the federated schema: the columns that every partition has, in
-	// the order of the first owner.
+	// Arrow is the federated schema: the columns of every partition, in the
+	// order of the first owner. It may be nil when Err is set.
 	Arrow *arrow.Schema
 	// Partitions in id order; an id is unique within the table.
 	Partitions []Partition
@@ -38,10 +64,24 @@ type Partition struct {
 	ID string
 	// Owners, at least one, in name order.
 	Owners []*Scanner
-	// Rows is the exact number of rows, or -1 when unknown.
+	// Rows is the number of rows when the scanner was last greeted, or -1 when
+	// unknown.
 	Rows int64
 	// Bytes is the size of the partition at its source, or -1 when unknown.
 	Bytes int64
+}
+
+// Healthy returns the first owner that is usable now, or an Unavailable error
+// that names the owners.
+func (p Partition) Healthy() (*Scanner, error) {
+	var why []string
+	for _, o := range p.Owners {
+		if o.Err == nil {
+			return o, nil
+		}
+		why = append(why, o.Name+" ("+o.Err.Error()+")")
+	}
+	return nil, status.New(status.Unavailable, "partition %q has no reachable scanner: %s", p.ID, strings.Join(why, ", "))
 }
 
 // Scanner is one scanner node as last seen.

@@ -1,0 +1,221 @@
+package catalog
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/pushdown/status"
+)
+
+// merge builds a snapshot without a version from the views, in order of
+// precedence.
+func merge(views []view) *Snapshot {
+	snap := &Snapshot{Tables: map[string]*Table{}, Scanners: map[string]*Scanner{}}
+	owners := snap.addScanners(views)
+	merger := &merger{tables: map[string]*merged{}}
+	for i, v := range views {
+		if owners[i] == nil {
+			continue
+		}
+		for _, t := range v.hello.Tables {
+			merger.add(owners[i], t)
+		}
+	}
+	for _, m := range merger.tables {
+		snap.Tables[m.table.ID()] = m.finish()
+	}
+	return snap
+}
+
+// addScanners lists every scanner and returns, by view, those that contribute
+// tables.
+func (s *Snapshot) addScanners(views []view) []*Scanner {
+	owners := make([]*Scanner, len(views))
+	for i, v := range views {
+		if v.hello == nil {
+			continue
+		}
+		if _, taken := s.Scanners[v.hello.Name]; !taken {
+			owners[i] = &Scanner{Name: v.hello.Name, Addr: v.addr, Epoch: v.hello.Epoch, Capabilities: v.hello.Capabilities, Err: v.err}
+			s.Scanners[v.hello.Name] = owners[i]
+		}
+	}
+	for i, v := range views {
+		if owners[i] == nil {
+			s.addIdle(v)
+		}
+	}
+	return owners
+}
+
+// addIdle lists a scanner that contributes no tables: it was never reached, or
+// its name is taken.
+func (s *Snapshot) addIdle(v view) {
+	idle := &Scanner{Addr: v.addr, Err: v.err}
+	missing := true
+	if v.hello != nil {
+		first := s.Scanners[v.hello.Name]
+		idle.Name, idle.Epoch, idle.Capabilities = v.hello.Name, v.hello.Epoch, v.hello.Capabilities
+		idle.Err = duplicateName(first, v)
+		// One process behind two addresses is harmless: its tables are there.
+		missing = v.hello.Epoch == "" || v.hello.Epoch != first.Epoch
+	}
+	key := v.addr
+	for s.Scanners[key] != nil {
+		key = "@" + key
+	}
+	s.Scanners[key] = idle
+	if missing {
+		s.Missing = append(s.Missing, idle)
+	}
+}
+
+func duplicateName(first *Scanner, v view) error {
+	if v.hello.Epoch != "" && v.hello.Epoch == first.Epoch {
+		return status.New(status.AlreadyExists,
+			"%s and %s are the same scanner %q; configure it once", v.addr, first.Addr, first.Name)
+	}
+	return status.New(status.AlreadyExists,
+		"scanner at %s has the name %q, which the scanner at %s has already; give each scanner its own name",
+		v.addr, first.Name, first.Addr)
+}
+
+// merger collects tables over the scanners.
+type merger struct{ tables map[string]*merged }
+
+// merged is a table under construction.
+type merged struct {
+	table *Table
+	first *Scanner // whose schema is the federated one
+	parts map[string]*Partition
+}
+
+// add contributes one scanner's table. Tables are told apart as the engine
+// tells them apart: without regard to case.
+func (m *merger) add(owner *Scanner, t codec.Table) {
+	key := strings.ToLower(t.Schema + "." + t.Name)
+	into := m.tables[key]
+	if into == nil {
+		into = &merged{table: &Table{Schema: t.Schema, Name: t.Name}, parts: map[string]*Partition{}}
+		m.tables[key] = into
+	}
+	into.add(owner, t)
+}
+
+func (m *merged) add(owner *Scanner, t codec.Table) {
+	switch {
+	case t.Schema != m.table.Schema || t.Name != m.table.Name:
+		m.fail("table %s is %s.%s on scanner %q: the names differ only in case; rename one",
+			m.table.ID(), t.Schema, t.Name, owner.Name)
+		return
+	case t.Err != "":
+		m.fail("table %s is not usable on scanner %q: %s", m.table.ID(), owner.Name, t.Err)
+	case t.Arrow == nil || t.Arrow.NumFields() == 0:
+		m.fail("table %s on scanner %q has no columns", m.table.ID(), owner.Name)
+	case m.table.Arrow == nil:
+		m.table.Arrow, m.first = t.Arrow, owner
+		m.checkNames(owner)
+	default:
+		m.checkSchema(owner, t)
+	}
+	for _, p := range t.Partitions {
+		m.addPartition(owner, p)
+	}
+}
+
+// fail keeps the first reason.
+func (m *merged) fail(format string, args ...any) {
+	if m.table.Err == nil {
+		m.table.Err = status.New(status.FailedPrecondition, format, args...)
+	}
+}
+
+func (m *merged) checkNames(owner *Scanner) {
+	seen := map[string]string{}
+	for _, f := range m.table.Arrow.Fields() {
+		key := strings.ToLower(f.Name)
+		if other, ok := seen[key]; ok {
+			m.fail("table %s on scanner %q has columns %q and %q, which differ at most in case; rename one",
+				m.table.ID(), owner.Name, other, f.Name)
+		}
+		seen[key] = f.Name
+	}
+}
+
+// checkSchema compares a further owner's columns, in any order, with the
+// federated schema.
+func (m *merged) checkSchema(owner *Scanner, t codec.Table) {
+	for _, f := range t.Arrow.Fields() {
+		if len(m.table.Arrow.FieldIndices(f.Name)) == 0 {
+			m.conflict(owner, t, f.Name, "has "+f.Type.String(), "lacks it")
+		}
+	}
+	for _, f := range m.table.Arrow.Fields() {
+		at := t.Arrow.FieldIndices(f.Name)
+		if len(at) == 0 {
+			m.conflict(owner, t, f.Name, "lacks it", "has "+f.Type.String())
+			continue
+		}
+		if theirs := t.Arrow.Field(at[0]).Type; !arrow.TypeEqual(theirs, f.Type) {
+			m.conflict(owner, t, f.Name, "has "+theirs.String(), "has "+f.Type.String())
+		}
+	}
+}
+
+func (m *merged) conflict(owner *Scanner, t codec.Table, column, theirs, ours string) {
+	m.fail("table %s: scanners disagree on column %q: scanner %q (partitions %s) %s, scanner %q %s; make the schemas equal",
+		m.table.ID(), column, owner.Name, ids(t.Partitions), theirs, m.first.Name, ours)
+}
+
+// ids lists a few partition ids.
+func ids(parts []codec.Partition) string {
+	const most = 5
+	var names []string
+	for i, p := range parts {
+		if i == most {
+			return strings.Join(names, ", ") + ", …"
+		}
+		names = append(names, p.ID)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (m *merged) addPartition(owner *Scanner, p codec.Partition) {
+	into := m.parts[p.ID]
+	if into == nil {
+		m.parts[p.ID] = &Partition{ID: p.ID, Owners: []*Scanner{owner}, Rows: p.Rows, Bytes: p.Bytes}
+		return
+	}
+	if slices.Contains(into.Owners, owner) {
+		m.fail("table %s: scanner %q lists partition %q twice", m.table.ID(), owner.Name, p.ID)
+		return
+	}
+	into.Owners = append(into.Owners, owner)
+	into.Rows = agreed(into.Rows, p.Rows)
+	into.Bytes = agreed(into.Bytes, p.Bytes)
+}
+
+// agreed is the count on which replicas agree, or -1; one that does not know
+// has no say.
+func agreed(a, b int64) int64 {
+	switch {
+	case a == b || b < 0:
+		return a
+	case a < 0:
+		return b
+	}
+	return -1
+}
+
+func (m *merged) finish() *Table {
+	for _, id := range slices.Sorted(maps.Keys(m.parts)) {
+		p := m.parts[id]
+		slices.SortFunc(p.Owners, func(a, b *Scanner) int { return strings.Compare(a.Name, b.Name) })
+		m.table.Partitions = append(m.table.Partitions, *p)
+	}
+	return m.table
+}
