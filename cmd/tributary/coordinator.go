@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/tributary-db/tributary/server"
+	"github.com/tributary-db/tributary/server/engine"
+)
+
+// coordinatorCmd is `tributary coordinator`.
+type coordinatorCmd struct {
+	common
+	Listen        string        `help:"Address for Flight SQL clients." default:"127.0.0.1:8815"`
+	HTTP          string        `name:"http" help:"Address for /metrics, /healthz and /readyz; empty for none." default:"127.0.0.1:8080"`
+	Scanner       []string      `help:"Address of a scanner; repeat for each." placeholder:"HOST:PORT"`
+	Refresh       time.Duration `help:"How often scanners are asked for changes." default:"2s"`
+	Threads       int           `help:"DuckDB threads a query; 0 is one a core." default:"0"`
+	QueryMemory   byteSize      `help:"DuckDB memory a query; beyond it spills." default:"2GiB"`
+	MaxQueries    int           `help:"Queries that run in DuckDB at once; others wait." default:"16"`
+	TempDir       string        `help:"Where DuckDB spills; the default is the system's."`
+	MaxSpillBytes byteSize      `help:"Largest spill of one query." default:"20GiB"`
+	HandleKey     string        `help:"Secret that signs statement handles (16 characters or more); coordinators that share it serve each other's handles." placeholder:"SECRET"`
+}
+
+// Run serves until ctx is done.
+func (c *coordinatorCmd) Run(ctx context.Context, out *console) (err error) {
+	log := c.logger(out.stderr)
+	registry := newRegistry()
+	lis, err := listen(c.Listen)
+	if err != nil {
+		return err
+	}
+	coordinator, err := server.New(ctx, server.Config{
+		Scanners: c.Scanner, Refresh: c.Refresh, Key: []byte(c.HandleKey), Version: version, Registry: registry, Logger: log,
+		Engine: engine.Config{
+			Threads: c.Threads, MemoryLimit: int64(c.QueryMemory), TempDir: c.TempDir,
+			MaxTempBytes: int64(c.MaxSpillBytes), Warm: 2, MaxOpen: c.MaxQueries,
+		},
+	})
+	if err != nil {
+		return errors.Join(err, lis.Close())
+	}
+	defer func() { err = errors.Join(err, coordinator.Close()) }()
+	warnOpen(log, c.Listen)
+	log.Info().Str("version", version).Strs("scanners", c.Scanner).Str("uri", fmt.Sprintf("grpc://%s", lis.Addr())).Msg("coordinator is up")
+	return node{http: c.HTTP, registry: registry, ready: coordinator.Ready, log: log,
+		serve: func(ctx context.Context, l net.Listener) error { return coordinator.Serve(ctx, l) }}.run(ctx, lis)
+}

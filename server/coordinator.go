@@ -1,0 +1,150 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+	"google.golang.org/grpc"
+
+	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/server/catalog"
+	"github.com/tributary-db/tributary/server/engine"
+	"github.com/tributary-db/tributary/server/exec"
+	"github.com/tributary-db/tributary/server/flightsql"
+	"github.com/tributary-db/tributary/server/plan"
+	"github.com/tributary-db/tributary/server/query"
+)
+
+// Config configures a Coordinator.
+type Config struct {
+	// Scanners are the addresses (host:port) of the scanner nodes.
+	Scanners []string
+	// Dial connects to a scanner; nil uses codec.Dial.
+	Dial func(addr string) (*codec.Client, error)
+	// Refresh is how often the scanners are asked for changes; 0 is 2 s.
+	Refresh time.Duration
+	// Engine configures the embedded DuckDB.
+	Engine engine.Config
+	// Key signs statement handles, see flightsql.Config.
+	Key []byte
+	// Version is reported to clients.
+	Version string
+	// Alloc allocates results; nil is the default allocator.
+	Alloc memory.Allocator
+	// Registry receives the metrics; nil makes a private one.
+	Registry prometheus.Registerer
+	// Logger receives a line per query and per change of the federation.
+	Logger zerolog.Logger
+}
+
+// Coordinator is a running coordinator.
+type Coordinator struct {
+	cfg     Config
+	catalog *catalog.Catalog
+	binder  *engine.Binder
+	pool    *engine.Pool
+	flight  *flightsql.Server
+	service *query.Service
+}
+
+// New starts a coordinator; it begins to greet its scanners at once. The
+// caller closes it.
+func New(ctx context.Context, cfg Config) (*Coordinator, error) {
+	if cfg.Alloc == nil {
+		cfg.Alloc = memory.DefaultAllocator
+	}
+	if cfg.Registry == nil {
+		cfg.Registry = prometheus.NewRegistry()
+	}
+	c := &Coordinator{cfg: cfg}
+	if err := c.build(); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	c.catalog.Start(ctx)
+	return c, nil
+}
+
+func (c *Coordinator) build() (err error) {
+	if c.binder, err = engine.NewBinder(); err != nil {
+		return err
+	}
+	if c.pool, err = engine.New(c.cfg.Engine); err != nil {
+		return err
+	}
+	c.catalog = catalog.New(catalog.Config{
+		Scanners: c.cfg.Scanners, Refresh: c.cfg.Refresh, Dial: c.cfg.Dial,
+		Logger: c.cfg.Logger, Registry: c.cfg.Registry,
+	})
+	executor := exec.New(exec.Config{
+		Engine: c.pool, Local: c.binder, Catalog: c.catalog, Alloc: c.cfg.Alloc,
+		Logger: c.cfg.Logger, Registry: c.cfg.Registry,
+	})
+	c.service = query.New(query.Config{
+		Catalog: c.catalog, Planner: plan.New(query.NewBinder(c.binder)), Executor: executor,
+		Alloc: c.cfg.Alloc, Registry: c.cfg.Registry, Logger: c.cfg.Logger,
+	})
+	c.flight, err = flightsql.New(flightsql.Config{
+		Service: c.service, Version: c.cfg.Version, Key: c.cfg.Key, Alloc: c.cfg.Alloc, Logger: c.cfg.Logger,
+	})
+	return err
+}
+
+// Service runs statements without a network, for tools in the same process.
+func (c *Coordinator) Service() *query.Service { return c.service }
+
+// Catalog is the coordinator's catalog.
+func (c *Coordinator) Catalog() *catalog.Catalog { return c.catalog }
+
+// Ready returns why the coordinator cannot answer queries over all its tables
+// now, or nil.
+func (c *Coordinator) Ready() error {
+	if len(c.cfg.Scanners) == 0 {
+		return status.New(status.FailedPrecondition, "no scanner is configured: start with --scanner host:port")
+	}
+	return c.catalog.Snapshot().Usable()
+}
+
+// grace is how long queries may go on after the server was asked to stop.
+const grace = 5 * time.Second
+
+// Serve serves Flight SQL on lis until ctx is done; then new calls are refused
+// and running queries get a grace period before they are cancelled.
+func (c *Coordinator) Serve(ctx context.Context, lis net.Listener, opts ...grpc.ServerOption) error {
+	g := c.flight.GRPCServer(opts...)
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		<-ctx.Done()
+		timer := time.AfterFunc(grace, g.Stop)
+		g.GracefulStop()
+		timer.Stop()
+	}()
+	err := g.Serve(lis)
+	if ctx.Err() != nil {
+		<-stopped
+		return nil
+	}
+	g.Stop()
+	return status.Wrap(status.Unavailable, err, "cannot serve on %s", lis.Addr())
+}
+
+// Close ends the coordinator and everything it holds.
+func (c *Coordinator) Close() error {
+	if c.catalog != nil {
+		c.catalog.Close()
+	}
+	var errs []error
+	if c.pool != nil {
+		errs = append(errs, c.pool.Close())
+	}
+	if c.binder != nil {
+		errs = append(errs, c.binder.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,142 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/server/catalog"
+	"github.com/tributary-db/tributary/server/engine"
+	"github.com/tributary-db/tributary/server/plan"
+)
+
+// Defaults of Config.
+const (
+	DefaultScanWindowBytes  = 16 << 20
+	DefaultQueryWindowBytes = 64 << 20
+)
+
+// Scanners is what the executor needs of the catalog.
+type Scanners interface {
+	// Client is the shared connection to s.
+	Client(s *catalog.Scanner) (*codec.Client, error)
+	// MarkFailed reports that s did not serve a scan.
+	MarkFailed(s *catalog.Scanner, cause error)
+}
+
+// Local runs statements that read no federated rows; it is engine.Binder.
+type Local interface {
+	Run(ctx context.Context, sql string) (*engine.Result, error)
+}
+
+// Config is what an Executor needs.
+type Config struct {
+	// Engine runs the residual SQL.
+	Engine *engine.Pool
+	// Local runs statements that read no federated rows.
+	Local Local
+	// Catalog gives the connections.
+	Catalog Scanners
+	// Alloc allocates batches; nil means Go's heap.
+	Alloc memory.Allocator
+	// ScanWindowBytes is how much a scanner may send ahead on one stream.
+	ScanWindowBytes int64
+	// QueryWindowBytes bounds the sum of a query's windows.
+	QueryWindowBytes int64
+	// Logger gets failed scans.
+	Logger zerolog.Logger
+	// Registry gets the metrics; nil for none.
+	Registry prometheus.Registerer
+}
+
+func (c Config) withDefaults() Config {
+	if c.ScanWindowBytes <= 0 {
+		c.ScanWindowBytes = DefaultScanWindowBytes
+	}
+	if c.QueryWindowBytes <= 0 {
+		c.QueryWindowBytes = DefaultQueryWindowBytes
+	}
+	if c.Alloc == nil {
+		c.Alloc = memory.DefaultAllocator
+	}
+	return c
+}
+
+// Executor runs plans. It is safe for concurrent use.
+type Executor struct {
+	cfg     Config
+	metrics *metrics
+}
+
+// New returns an Executor.
+func New(cfg Config) *Executor {
+	return &Executor{cfg: cfg.withDefaults(), metrics: newMetrics(cfg.Registry)}
+}
+
+// Options are the settings of one query; zero means the default.
+type Options struct {
+	// BatchBytes is the encoded size that a scanner's batches grow to.
+	BatchBytes int64
+	// WindowBytes overrides Config.ScanWindowBytes.
+	WindowBytes int64
+	// Threads overrides the engine's threads.
+	Threads int
+}
+
+// Run starts p. The stream must be closed; it fails when ctx ends.
+func (e *Executor) Run(ctx context.Context, queryID string, p *plan.Plan, opts Options) (*Stream, error) {
+	q := newQuery(ctx, e, queryID, p, opts)
+	source, err := q.start()
+	if err != nil {
+		err = q.explain(err)
+		q.close()
+		return nil, err
+	}
+	return &Stream{query: q, source: source}, nil
+}
+
+// start begins the plan according to its kind.
+func (q *query) start() (source, error) {
+	switch q.plan.Kind {
+	case plan.Local:
+		if q.exec.cfg.Local == nil {
+			return nil, status.New(status.Internal, "no engine for statements without tables")
+		}
+		return q.exec.cfg.Local.Run(q.ctx, q.plan.SQL)
+	case plan.PassThrough:
+		return q.passThrough()
+	case plan.Original:
+		return q.runEngine(q.plan.SQL, q.views())
+	case plan.Residual:
+		return q.runEngine(q.plan.Residual, nil)
+	}
+	return nil, status.New(status.Internal, "unknown kind of plan %v", q.plan.Kind)
+}
+
+// runEngine runs sql in the embedded engine over the scans.
+func (q *query) runEngine(sql string, views []engine.View) (source, error) {
+	if q.exec.cfg.Engine == nil {
+		return nil, status.New(status.Internal, "no engine for the residual of a plan")
+	}
+	inputs := make(map[string]engine.Input, len(q.scans))
+	for _, s := range q.scans {
+		inputs[s.plan.ID] = newInput(s, q.plan.Kind == plan.Original)
+	}
+	return q.exec.cfg.Engine.Run(q.ctx, engine.Query{
+		SQL: sql, Inputs: inputs, Views: views,
+		Threads: q.opts.Threads, Schema: q.plan.Schema, Alloc: q.exec.cfg.Alloc,
+	})
+}
+
+// views make the scans readable under their table names, for the original SQL.
+func (q *query) views() []engine.View {
+	var views []engine.View
+	for _, s := range q.scans {
+		views = append(views, engine.View{Schema: s.plan.Table.Schema, Name: s.plan.Table.Name, Input: s.plan.ID})
+	}
+	return views
+}

@@ -1,0 +1,189 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/tributary-db/tributary/pushdown"
+	"github.com/tributary-db/tributary/pushdown/status"
+)
+
+// errEnough ends the streams of a scan from which no more rows are wanted.
+var errEnough = errors.New("no more rows are wanted")
+
+// openScan is one opening of a remoteScan: its streams and their queue.
+type openScan struct {
+	scan    *remoteScan
+	id      string
+	columns []int // wanted columns, nil for all
+	schema  *arrow.Schema
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	queue   *queue
+	quota   *quota
+	rows    atomic.Int64
+	streams sync.WaitGroup
+	done    chan struct{} // closed when the streams have ended
+	closing sync.Once
+}
+
+// open starts the streams of a scan. They end when ctx or the query ends.
+func (s *remoteScan) open(ctx context.Context, columns []int) (*openScan, error) {
+	q := s.query
+	o := &openScan{
+		scan: s, columns: columns, schema: s.output(columns),
+		id:    fmt.Sprintf("%s.%s.%d", q.id, s.plan.ID, s.attempt()),
+		queue: newQueue(q.queueBytes(len(s.plan.Targets)), q.exec.metrics.inflight),
+		quota: newQuota(quotaOf(&s.plan.Spec)),
+		done:  make(chan struct{}),
+	}
+	o.ctx, o.cancel = context.WithCancelCause(q.ctx)
+	if !q.register(o) {
+		o.cancel(errEnough)
+		close(o.done)
+		return nil, q.explain(status.New(status.Canceled, "query %s is closed", q.id))
+	}
+	unlink := context.AfterFunc(ctx, func() { o.cancel(context.Cause(ctx)) })
+	for i := range s.plan.Targets {
+		o.streams.Go(func() { o.run(i) })
+	}
+	go o.finish(unlink)
+	return o, nil
+}
+
+// queueBytes bounds the queue of a scan with n streams: what their windows
+// allow, so that it only holds back what kernels produced here.
+func (q *query) queueBytes(n int) int64 { return q.window * int64(max(n, 1)) }
+
+// finish waits for the streams and ends the queue.
+func (o *openScan) finish(unlink func() bool) {
+	defer close(o.done)
+	o.streams.Wait()
+	if o.ctx.Err() == nil && o.rows.Load() == 0 {
+		if err := o.global(); err != nil && o.ctx.Err() == nil {
+			o.scan.query.fail(err)
+		}
+	}
+	unlink()
+	close(o.queue.items)
+}
+
+// global yields the one row of an aggregate without keys when no stream has
+// sent it.
+func (o *openScan) global() error {
+	spec := o.scan.plan.Spec
+	if !spec.Grouped() || len(spec.GroupBy) > 0 {
+		return nil
+	}
+	w := work{full: spec, remote: spec}
+	if o.columns != nil && !identity(o.columns, o.scan.schema.NumFields()) {
+		w.project = o.columns
+	}
+	p := newProcessor(w, o.schema, o.scan.query.exec.cfg.Alloc)
+	defer p.release()
+	batches, err := p.empty()
+	if err != nil {
+		return err
+	}
+	return o.deliver(o.ctx, batches, nil)
+}
+
+// deliver queues batches, which it takes over. Credit, if any, returns with the
+// last one.
+func (o *openScan) deliver(ctx context.Context, batches []arrow.RecordBatch, credit *credit) error {
+	for i, b := range batches {
+		b, enough := o.quota.take(b)
+		if b != nil {
+			o.rows.Add(b.NumRows())
+			it := item{batch: b, bytes: size(b)}
+			if credit != nil && i == len(batches)-1 {
+				it.bytes, it.taken = credit.bytes, credit.grant
+				credit = nil
+			}
+			if err := o.queue.push(ctx, it); err != nil {
+				releaseAll(batches[i+1:])
+				return err
+			}
+		}
+		if enough {
+			releaseAll(batches[i+1:])
+			o.cancel(errEnough)
+			return nil
+		}
+	}
+	if credit != nil {
+		credit.grant()
+	}
+	return nil
+}
+
+// next returns the next batch or io.EOF. It may be called from several
+// goroutines.
+func (o *openScan) next(ctx context.Context) (arrow.RecordBatch, error) {
+	select {
+	case it, ok := <-o.queue.items:
+		return o.got(it, ok)
+	case <-o.scan.query.ctx.Done():
+		return nil, o.scan.query.explain(context.Canceled)
+	case <-ctx.Done():
+		return nil, o.scan.query.explain(status.Wrap(status.Canceled, context.Cause(ctx), "read of table %s", o.scan.plan.Table.ID()))
+	}
+}
+
+func (o *openScan) got(it item, ok bool) (arrow.RecordBatch, error) {
+	if ok {
+		return o.queue.pop(it), nil
+	}
+	// A queue that ended because of a failure must not look complete.
+	if o.ctx.Err() != nil && !errors.Is(context.Cause(o.ctx), errEnough) {
+		return nil, o.scan.query.explain(status.New(status.Canceled, "read of table %s was stopped", o.scan.plan.Table.ID()))
+	}
+	return nil, io.EOF
+}
+
+// close stops the streams, waits for them and releases what is queued.
+func (o *openScan) close() {
+	o.closing.Do(func() {
+		o.cancel(errEnough)
+		<-o.done
+		o.queue.drain()
+	})
+}
+
+// quota is a number of rows shared by the streams of a scan.
+type quota struct {
+	limited bool
+	left    atomic.Int64
+}
+
+func newQuota(rows int64) *quota {
+	q := &quota{limited: rows != pushdown.NoLimit}
+	q.left.Store(rows)
+	return q
+}
+
+// take consumes b and returns what the quota leaves of it, nil for nothing, and
+// whether the quota is used up.
+func (q *quota) take(b arrow.RecordBatch) (kept arrow.RecordBatch, enough bool) {
+	if !q.limited {
+		return b, false
+	}
+	after := q.left.Add(-b.NumRows())
+	switch {
+	case after > 0:
+		return b, false
+	case after+b.NumRows() <= 0:
+		b.Release()
+		return nil, true
+	case after == 0:
+		return b, true
+	}
+	defer b.Release()
+	return b.NewSlice(0, b.NumRows()+after), true
+}

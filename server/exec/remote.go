@@ -1,0 +1,113 @@
+package exec
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/tributary-db/tributary/pushdown"
+	"github.com/tributary-db/tributary/server/plan"
+)
+
+// remoteScan is one scan of a query. It may be opened several times.
+type remoteScan struct {
+	query  *query
+	plan   *plan.RemoteScan
+	schema *arrow.Schema // of the whole output
+	stats  []*targetStats
+
+	mu    sync.Mutex
+	opens int
+}
+
+func newRemoteScan(q *query, p *plan.RemoteScan) *remoteScan {
+	s := &remoteScan{query: q, plan: p, schema: p.Spec.OutputSchema()}
+	for i := range p.Targets {
+		s.stats = append(s.stats, newTargetStats(&p.Spec, &p.Targets[i]))
+		q.exec.metrics.split(p.Targets[i].Split)
+	}
+	return s
+}
+
+// attempt numbers the openings, for scan ids.
+func (s *remoteScan) attempt() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opens++
+	return s.opens
+}
+
+// work is what one stream does: the spec wanted of it, the part that the
+// scanner runs, and the rest.
+type work struct {
+	full     pushdown.Spec
+	remote   pushdown.Spec
+	residual *pushdown.Spec
+	// project selects the wanted columns of the result; nil is all of them.
+	project []int
+}
+
+// work returns what a target is asked for when only some columns of the scan's
+// output are wanted (nil: all).
+func (s *remoteScan) work(t *plan.Target, columns []int) work {
+	w := work{full: s.plan.Spec, remote: t.Split.Remote, residual: t.Split.Residual}
+	w.full.Partitions, w.remote.Partitions = t.Partitions, t.Partitions
+	if w.residual != nil {
+		residual := *w.residual
+		residual.Partitions = t.Partitions
+		w.residual = &residual
+	}
+	if columns == nil || identity(columns, s.schema.NumFields()) {
+		return w
+	}
+	if w.full.Grouped() {
+		w.project = columns
+		return w
+	}
+	w.narrow(columns)
+	return w
+}
+
+// narrow makes a row scan yield only the given columns.
+func (w *work) narrow(columns []int) {
+	wanted := make([]pushdown.Column, len(columns))
+	for i, c := range columns {
+		wanted[i] = w.full.Columns[c]
+	}
+	w.full.Columns = wanted
+	if w.residual == nil {
+		w.remote.Columns = wanted
+		return
+	}
+	w.residual.Columns = wanted
+	if needed := w.residual.InputColumns(); len(needed) > 0 {
+		w.remote.Columns = needed
+	}
+}
+
+// identity reports whether columns selects all n columns in order.
+func identity(columns []int, n int) bool {
+	return len(columns) == n && slices.IsSorted(columns) && (n == 0 || columns[0] == 0 && columns[n-1] == n-1)
+}
+
+// output is the schema of the rows of the selected columns (nil: all).
+func (s *remoteScan) output(columns []int) *arrow.Schema {
+	if columns == nil {
+		return s.schema
+	}
+	fields := make([]arrow.Field, len(columns))
+	for i, c := range columns {
+		fields[i] = s.schema.Field(c)
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+// quotaOf is the number of rows that all streams of a scan share, or NoLimit: a
+// LIMIT without an order may take its rows from anywhere.
+func quotaOf(s *pushdown.Spec) int64 {
+	if s.Grouped() || len(s.OrderBy) > 0 {
+		return pushdown.NoLimit
+	}
+	return s.Limit
+}

@@ -1,0 +1,156 @@
+package plan
+
+import (
+	"math/big"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/scalar"
+
+	"github.com/tributary-db/tributary/pushdown"
+)
+
+// literal converts a constant to the Arrow type of its SQL type.
+func literal(e *Const) (pushdown.Literal, error) {
+	none := pushdown.Literal{}
+	dt := arrowType(e.ConstType)
+	switch {
+	case e.Opaque:
+		return none, notPushed("a constant of type %s is not pushed", e.ConstType)
+	case e.Value == nil && dt == nil && isUntypedNull(e.ConstType):
+		return pushdown.Literal{Value: scalar.MakeNullScalar(arrow.Null)}, nil
+	case dt == nil:
+		return none, notPushed("a constant of type %s is not pushed", e.ConstType)
+	case e.Value == nil:
+		return pushdown.Literal{Value: scalar.MakeNullScalar(dt)}, nil
+	}
+	return valueLiteral(e.Value, dt)
+}
+
+func isUntypedNull(t Type) bool { return t == "NULL" || t == `"NULL"` || t == "SQLNULL" }
+
+func valueLiteral(value any, dt arrow.DataType) (pushdown.Literal, error) {
+	switch v := value.(type) {
+	case bool:
+		if dt.ID() == arrow.BOOL {
+			return pushdown.Literal{Value: scalar.NewBooleanScalar(v)}, nil
+		}
+	case int64:
+		return numberLiteral(big.NewInt(v), dt)
+	case *big.Int:
+		return numberLiteral(v, dt)
+	case float64:
+		return floatLiteral(v, dt)
+	case string:
+		return stringLiteral(v, dt)
+	}
+	return pushdown.Literal{}, notPushed("a constant of type %s is not pushed", dt)
+}
+
+func floatLiteral(v float64, dt arrow.DataType) (pushdown.Literal, error) {
+	switch dt.ID() {
+	case arrow.FLOAT32:
+		return pushdown.Literal{Value: scalar.NewFloat32Scalar(float32(v))}, nil
+	case arrow.FLOAT64:
+		return pushdown.Literal{Value: scalar.NewFloat64Scalar(v)}, nil
+	}
+	return pushdown.Literal{}, notPushed("a constant of type %s is not pushed", dt)
+}
+
+func stringLiteral(v string, dt arrow.DataType) (pushdown.Literal, error) {
+	switch dt.ID() {
+	case arrow.STRING:
+		return pushdown.Literal{Value: scalar.NewStringScalar(v)}, nil
+	case arrow.LARGE_STRING:
+		return pushdown.Literal{Value: scalar.NewLargeStringScalar(v)}, nil
+	}
+	return pushdown.Literal{}, notPushed("a constant of type %s is not pushed", dt)
+}
+
+// numberLiteral serves everything that is an integer inside: integers, unscaled
+// decimals, days and instants.
+func numberLiteral(v *big.Int, dt arrow.DataType) (pushdown.Literal, error) {
+	if d, ok := dt.(*arrow.Decimal128Type); ok {
+		return decimalLiteral(v, d)
+	}
+	if dt.ID() == arrow.UINT64 && v.IsUint64() {
+		return pushdown.Literal{Value: scalar.NewUint64Scalar(v.Uint64())}, nil
+	}
+	if s := integerScalar(v, dt); s != nil {
+		return pushdown.Literal{Value: s}, nil
+	}
+	return pushdown.Literal{}, notPushed("constant %s does not fit type %s", v, dt)
+}
+
+func decimalLiteral(v *big.Int, dt *arrow.Decimal128Type) (pushdown.Literal, error) {
+	if v.BitLen() > 126 {
+		return pushdown.Literal{}, notPushed("constant %s does not fit type %s", v, dt)
+	}
+	n := decimal128.FromBigInt(v)
+	if !n.FitsInPrecision(dt.Precision) {
+		return pushdown.Literal{}, notPushed("constant %s does not fit type %s", v, dt)
+	}
+	return pushdown.Literal{Value: scalar.NewDecimal128Scalar(n, dt)}, nil
+}
+
+// integerScalar is nil when v does not fit dt, or dt is no integer inside.
+func integerScalar(v *big.Int, dt arrow.DataType) scalar.Scalar {
+	f, ok := dt.(arrow.FixedWidthDataType)
+	if !ok || !v.IsInt64() || !fits(v, f) {
+		return nil
+	}
+	n := v.Int64()
+	switch dt.ID() {
+	case arrow.INT8:
+		return scalar.NewInt8Scalar(int8(n))
+	case arrow.INT16:
+		return scalar.NewInt16Scalar(int16(n))
+	case arrow.INT32:
+		return scalar.NewInt32Scalar(int32(n))
+	case arrow.INT64:
+		return scalar.NewInt64Scalar(n)
+	case arrow.UINT8:
+		return scalar.NewUint8Scalar(uint8(n))
+	case arrow.UINT16:
+		return scalar.NewUint16Scalar(uint16(n))
+	case arrow.UINT32:
+		return scalar.NewUint32Scalar(uint32(n))
+	case arrow.FLOAT32:
+		return scalar.NewFloat32Scalar(float32(n))
+	case arrow.FLOAT64:
+		return scalar.NewFloat64Scalar(float64(n))
+	case arrow.DATE32:
+		return scalar.NewDate32Scalar(arrow.Date32(n))
+	case arrow.TIMESTAMP:
+		return scalar.NewTimestampScalar(arrow.Timestamp(n), dt)
+	}
+	return nil
+}
+
+func fits(v *big.Int, dt arrow.FixedWidthDataType) bool {
+	if arrow.IsUnsignedInteger(dt.ID()) {
+		return v.Sign() >= 0 && v.BitLen() <= dt.BitWidth()
+	}
+	if v.Sign() < 0 {
+		v = new(big.Int).Not(v) // two's complement has one more negative value
+	}
+	return arrow.IsFloating(dt.ID()) || v.BitLen() < dt.BitWidth()
+}
+
+// retype writes a constant as another type that holds the same values.
+func retype(l pushdown.Literal, dt arrow.DataType) (pushdown.Literal, error) {
+	dt = pushdown.ValueType(dt)
+	if !l.Value.IsValid() {
+		return pushdown.Literal{Value: scalar.MakeNullScalar(dt)}, nil
+	}
+	if !sameValues(l.Type(), dt) {
+		return l, notPushed("a constant of type %s beside %s is not pushed", l.Type(), dt)
+	}
+	switch v := l.Value.(type) {
+	case *scalar.String:
+		return stringLiteral(string(v.Data()), dt)
+	case *scalar.Timestamp:
+		return pushdown.Literal{Value: scalar.NewTimestampScalar(v.Value, dt)}, nil
+	}
+	return l, notPushed("a constant of type %s beside %s is not pushed", l.Type(), dt)
+}
