@@ -1,6 +1,7 @@
 package agg
 
 import (
+	"encoding/binary"
 	"hash/maphash"
 	"math/bits"
 )
@@ -32,8 +33,6 @@ func (h *hashing) word(k uint64) uint64 {
 	hi, lo := bits.Mul64(k^h.salt, 0x9E3779B97F4A7C15)
 	return (hi ^ lo) & h.mask
 }
-
-func (h *hashing) bytes(b []byte) uint64 { return maphash.Bytes(h.seed, b) & h.mask }
 
 // wordSlot holds a key and its id plus one; zero is an empty slot.
 type wordSlot struct {
@@ -112,9 +111,39 @@ func (t *wordTable) reset() {
 
 func (t *wordTable) bytes() int64 { return int64(len(t.slots))*16 + int64(cap(t.keys))*8 }
 
-// byteSlot holds the upper half of the hash and the id plus one.
+// digest identifies a byte string: exactly when it has at most 16 bytes, which
+// then lie in a and b, else by hash.
+type digest struct {
+	a, b uint64
+	n    uint32
+}
+
+const exactBytes = 16
+
+func (h *hashing) digest(s []byte) digest {
+	n := len(s)
+	d := digest{n: uint32(n)}
+	switch {
+	case n > exactBytes:
+		d.a = maphash.Bytes(h.seed, s)
+	case n >= 8:
+		d.a, d.b = binary.LittleEndian.Uint64(s), binary.LittleEndian.Uint64(s[n-8:])
+	case n >= 4:
+		d.a, d.b = uint64(binary.LittleEndian.Uint32(s)), uint64(binary.LittleEndian.Uint32(s[n-4:]))
+	case n > 0:
+		d.a = uint64(s[0])<<16 | uint64(s[n/2])<<8 | uint64(s[n-1])
+	}
+	return d
+}
+
+func (h *hashing) mix(d digest) uint64 {
+	hi, lo := bits.Mul64(d.a^h.salt, d.b^0x9E3779B97F4A7C15^uint64(d.n))
+	return (hi ^ lo) & h.mask
+}
+
+// byteSlot holds a digest and the id plus one; zero is an empty slot.
 type byteSlot struct {
-	tag uint32
+	digest
 	ref uint32
 }
 
@@ -134,33 +163,33 @@ func (t *byteTable) size() int { return len(t.starts) - 1 }
 
 func (t *byteTable) at(id uint32) []byte { return t.arena[t.starts[id]:t.starts[id+1]] }
 
-// intern returns the id of b, adding it when new.
-func (t *byteTable) intern(b []byte) uint32 {
-	h := t.hashing.bytes(b)
-	tag, top := uint32(h>>32), uint64(len(t.slots)-1)
-	for p := h & top; ; p = (p + 1) & top {
-		s := t.slots[p]
-		if s.ref == 0 {
-			return t.insert(p, tag, b)
+// intern returns the id of s, adding it when new.
+func (t *byteTable) intern(s []byte) uint32 {
+	d := t.digest(s)
+	slots, top := t.slots, uint64(len(t.slots)-1)
+	for p := t.mix(d) & top; ; p = (p + 1) & top {
+		slot := &slots[p]
+		if slot.ref == 0 {
+			return t.insert(p, d, s)
 		}
-		if s.tag == tag && string(t.at(s.ref-1)) == string(b) {
-			return s.ref - 1
+		if slot.a == d.a && slot.b == d.b && slot.n == d.n && (len(s) <= exactBytes || string(t.at(slot.ref-1)) == string(s)) {
+			return slot.ref - 1
 		}
 	}
 }
 
-func (t *byteTable) insert(p uint64, tag uint32, b []byte) uint32 {
-	id := t.addKey(b)
-	t.slots[p] = byteSlot{tag: tag, ref: id + 1}
+func (t *byteTable) insert(p uint64, d digest, s []byte) uint32 {
+	id := t.addKey(s)
+	t.slots[p] = byteSlot{digest: d, ref: id + 1}
 	if 2*t.size() > len(t.slots) {
 		t.grow()
 	}
 	return id
 }
 
-// addKey numbers b without making it findable.
-func (t *byteTable) addKey(b []byte) uint32 {
-	t.arena = append(t.arena, b...)
+// addKey numbers s without making it findable.
+func (t *byteTable) addKey(s []byte) uint32 {
+	t.arena = append(t.arena, s...)
 	t.starts = append(t.starts, len(t.arena))
 	return uint32(t.size() - 1)
 }
@@ -173,7 +202,7 @@ func (t *byteTable) grow() {
 		if s.ref == 0 {
 			continue
 		}
-		p := t.hashing.bytes(t.at(s.ref-1)) & top
+		p := t.mix(s.digest) & top
 		for t.slots[p].ref != 0 {
 			p = (p + 1) & top
 		}
@@ -186,7 +215,7 @@ func (t *byteTable) reset() {
 }
 
 func (t *byteTable) bytes() int64 {
-	return int64(len(t.slots))*8 + int64(cap(t.starts))*8 + int64(cap(t.arena))
+	return int64(len(t.slots))*24 + int64(cap(t.starts))*8 + int64(cap(t.arena))
 }
 
 // clearSlots empties a slot table; a large one is not kept, since clearing it
