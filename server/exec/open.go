@@ -23,8 +23,10 @@ type openScan struct {
 	id      string
 	columns []int // wanted columns, nil for all
 	schema  *arrow.Schema
-	ctx     context.Context
+	ctx     context.Context // ends when nothing of the scan is wanted any more
 	cancel  context.CancelCauseFunc
+	reading context.Context // ends already when the quota is used up
+	enough  context.CancelFunc
 	queue   *queue
 	quota   *quota
 	rows    atomic.Int64
@@ -44,6 +46,7 @@ func (s *remoteScan) open(ctx context.Context, columns []int) (*openScan, error)
 		done:  make(chan struct{}),
 	}
 	o.ctx, o.cancel = context.WithCancelCause(q.ctx)
+	o.reading, o.enough = context.WithCancel(o.ctx)
 	if !q.register(o) {
 		o.cancel(errEnough)
 		close(o.done)
@@ -72,6 +75,7 @@ func (o *openScan) finish(unlink func() bool) {
 	}
 	unlink()
 	close(o.queue.items)
+	o.cancel(errEnough)
 }
 
 // global yields the one row of an aggregate without keys when no stream has
@@ -91,36 +95,41 @@ func (o *openScan) global() error {
 	if err != nil {
 		return err
 	}
-	return o.deliver(o.ctx, batches, nil)
+	return o.deliver(batches, nil)
 }
 
-// deliver queues batches, which it takes over. Credit, if any, returns with the
-// last one.
-func (o *openScan) deliver(ctx context.Context, batches []arrow.RecordBatch, credit *credit) error {
+// deliver queues batches, which it takes over. Credit, if any, returns when the
+// last one is consumed.
+func (o *openScan) deliver(batches []arrow.RecordBatch, credit func()) error {
+	if len(batches) == 0 && credit != nil {
+		credit()
+	}
 	for i, b := range batches {
 		b, enough := o.quota.take(b)
 		if b != nil {
 			o.rows.Add(b.NumRows())
 			it := item{batch: b, bytes: size(b)}
-			if credit != nil && i == len(batches)-1 {
-				it.bytes, it.taken = credit.bytes, credit.grant
-				credit = nil
+			if i == len(batches)-1 {
+				it.taken = credit
 			}
-			if err := o.queue.push(ctx, it); err != nil {
+			if err := o.queue.push(o.ctx, it); err != nil {
 				releaseAll(batches[i+1:])
 				return err
 			}
 		}
 		if enough {
 			releaseAll(batches[i+1:])
-			o.cancel(errEnough)
+			o.enough()
 			return nil
 		}
 	}
-	if credit != nil {
-		credit.grant()
-	}
 	return nil
+}
+
+func releaseAll(batches []arrow.RecordBatch) {
+	for _, b := range batches {
+		b.Release()
+	}
 }
 
 // next returns the next batch or io.EOF. It may be called from several

@@ -81,6 +81,16 @@ func (q *query) explain(err error) error {
 	return err
 }
 
+// failure is the first failure of a scan, or nil.
+func (q *query) failure() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.failed
+}
+
+// stop makes every scan of the query end.
+func (q *query) stop() { q.cancel(status.New(status.Canceled, "query %s is closed", q.id)) }
+
 // stopped is the reason for which the context ended.
 func (q *query) stopped() error {
 	cause := context.Cause(q.ctx)
@@ -109,7 +119,7 @@ func (q *query) close() {
 	opened := q.opened
 	q.opened = nil
 	q.mu.Unlock()
-	q.cancel(status.New(status.Canceled, "query %s is closed", q.id))
+	q.stop()
 	for _, o := range opened {
 		o.close()
 	}

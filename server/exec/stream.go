@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/tributary-db/tributary/server/plan"
 )
 
 // source yields the rows of a running plan: the engine's result or a
@@ -56,4 +58,4 @@ func (s *Stream) Close() error {
 }
 
 // Stats tells what the scans have done so far.
-func (s *Stream) Stats() Stats { return s.query.stats() }
+func (s *Stream) Stats() plan.Stats { return s.query.stats() }

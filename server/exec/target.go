@@ -1,0 +1,244 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/pushdown"
+	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/server/catalog"
+	"github.com/tributary-db/tributary/server/plan"
+)
+
+// run reads one target to its end; a failure fails the query.
+func (o *openScan) run(i int) {
+	stats := o.scan.stats[i]
+	target := &o.scan.plan.Targets[i]
+	stats.begin()
+	defer stats.end()
+	err := o.read(target, stats, true)
+	if err == nil || o.reading.Err() != nil {
+		return // read to the end, or no longer wanted
+	}
+	o.scan.query.exec.cfg.Logger.Warn().Err(err).Str("query", o.scan.query.id).Msg("scan failed")
+	o.scan.query.fail(err)
+}
+
+// read reads one target, and its replicas instead when it fails before its
+// first batch.
+func (o *openScan) read(t *plan.Target, stats *targetStats, retry bool) error {
+	a := &attempt{open: o, target: t, stats: streamStats{target: stats, metrics: o.scan.query.exec.metrics}}
+	err := a.run(o.reading)
+	if err == nil || o.reading.Err() != nil {
+		return err
+	}
+	if suspicious(err) {
+		o.scan.query.exec.cfg.Catalog.MarkFailed(t.Scanner, err)
+	}
+	err = o.describe(t, err)
+	if !retry || a.started || !retryable(err) {
+		return err
+	}
+	others := o.scan.replicas(t)
+	if len(others) == 0 {
+		return err
+	}
+	o.scan.query.exec.metrics.fallback(fallbackReplica)
+	stats.retried(others[0].Scanner)
+	for i := range others {
+		if again := o.read(&others[i], stats, false); again != nil {
+			return again
+		}
+	}
+	return nil
+}
+
+// describe says what failed. Errors of the connection are Unavailable, as is a
+// scan that the scanner gave up although nobody here did.
+func (o *openScan) describe(t *plan.Target, err error) error {
+	wrapped := status.Wrap(status.Unavailable, err, "scanner %q at %s failed to read table %s, partitions %s",
+		t.Scanner.Name, t.Scanner.Addr, o.scan.plan.Table.ID(), few(t.Partitions))
+	if e := (*status.Error)(nil); errors.As(wrapped, &e) && e.Code == status.Canceled {
+		e.Code = status.Unavailable
+	}
+	return wrapped
+}
+
+// few lists the first partitions of a target.
+func few(ids []string) string {
+	const most = 8
+	if len(ids) > most {
+		return strings.Join(ids[:most], ", ") + ", …"
+	}
+	return strings.Join(ids, ", ")
+}
+
+// suspicious errors say something about the scanner rather than the query.
+func suspicious(err error) bool {
+	switch status.CodeOf(err) {
+	case status.Unavailable, status.Aborted, status.DataLoss, status.Unknown, status.Canceled, status.FailedPrecondition:
+		return true
+	}
+	return false
+}
+
+// retryable errors may go away on another scanner.
+func retryable(err error) bool { return suspicious(err) }
+
+// replicas are the targets that can read t's partitions instead of it; none if
+// a partition has no other healthy owner.
+func (s *remoteScan) replicas(t *plan.Target) []plan.Target {
+	var others []plan.Target
+	for _, id := range t.Partitions {
+		owner := s.otherOwner(id, t.Scanner)
+		if owner == nil {
+			return nil
+		}
+		at := slices.IndexFunc(others, func(o plan.Target) bool { return o.Scanner == owner })
+		if at < 0 {
+			at = len(others)
+			others = append(others, plan.Target{Scanner: owner, Split: s.resplit(t, owner)})
+		}
+		others[at].Partitions = append(others[at].Partitions, id)
+	}
+	return others
+}
+
+func (s *remoteScan) otherOwner(partition string, failed *catalog.Scanner) *catalog.Scanner {
+	for _, p := range s.plan.Table.Partitions {
+		if p.ID != partition {
+			continue
+		}
+		for _, o := range p.Owners {
+			if o.Err == nil && o.Addr != failed.Addr {
+				return o
+			}
+		}
+	}
+	return nil
+}
+
+// resplit is t's split when the other scanner can run it too.
+func (s *remoteScan) resplit(t *plan.Target, other *catalog.Scanner) pushdown.SplitResult {
+	for _, c := range t.Split.Remote.Required() {
+		if !other.Capabilities.Has(c) {
+			return pushdown.Split(s.plan.Spec, other.Capabilities)
+		}
+	}
+	return t.Split
+}
+
+// attempt is one stream.
+type attempt struct {
+	open    *openScan
+	target  *plan.Target
+	stats   streamStats
+	started bool // a batch has arrived
+}
+
+func (a *attempt) run(ctx context.Context) error {
+	t, q := a.target, a.open.scan.query
+	if t.Scanner.Err != nil {
+		return status.Wrap(status.Unavailable, t.Scanner.Err, "the scanner is not reachable")
+	}
+	client, err := q.exec.cfg.Catalog.Client(t.Scanner)
+	if err != nil {
+		return err
+	}
+	w := a.open.scan.work(t, a.open.columns)
+	scan, err := client.Scan(ctx, codec.OpenRequest{
+		ScanID: a.open.id + "." + t.Scanner.Name, Spec: w.remote, Epoch: t.Scanner.Epoch,
+		InitialCredit: q.window, BatchBytes: q.opts.BatchBytes,
+	}, q.exec.cfg.Alloc)
+	if err != nil {
+		return err
+	}
+	q.exec.metrics.opened(1)
+	defer q.exec.metrics.opened(-1)
+	defer a.stats.end()
+	// Closing is what frees the scanner early; its error adds nothing.
+	defer func() { _ = scan.Close() }()
+	if err := a.greet(scan); err != nil {
+		return err
+	}
+	p := newProcessor(w, a.open.schema, q.exec.cfg.Alloc)
+	defer p.release()
+	return a.pump(ctx, scan, p)
+}
+
+// greet checks the scanner's echo.
+func (a *attempt) greet(scan *codec.Scan) error {
+	opened, err := scan.Opened()
+	if err != nil {
+		return err
+	}
+	if want := a.target.Scanner.Epoch; opened.Epoch != "" && opened.Epoch != want {
+		return status.New(status.Aborted, "the scanner restarted (epoch %s, not %s) since the query was planned; run it again", opened.Epoch, want)
+	}
+	return nil
+}
+
+// pump moves batches from the scan to the queue until the end of either.
+func (a *attempt) pump(ctx context.Context, scan *codec.Scan, p *processor) error {
+	credit := newCredit(scan, a.open.scan.query.window)
+	for !p.done() {
+		batch, err := scan.Next()
+		if errors.Is(err, io.EOF) {
+			a.stats.scanned(scan.End().RowsScanned)
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if !a.started && batch.Mode == codec.Raw && !plain(&p.work.remote) {
+			a.open.scan.query.exec.metrics.fallback(fallbackRaw)
+		}
+		a.started = true
+		a.stats.batch(batch, &p.work.remote)
+		out, err := p.add(batch)
+		batch.Record.Release()
+		if err != nil {
+			return err
+		}
+		if err := a.open.deliver(out, credit.of(batch.WireBytes)); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	out, err := p.finish()
+	if err != nil {
+		return err
+	}
+	return a.open.deliver(out, nil)
+}
+
+// credit collects consumed bytes and grants them back in larger portions.
+type credit struct {
+	scan    *codec.Scan
+	portion int64
+	owed    atomic.Int64
+}
+
+func newCredit(scan *codec.Scan, window int64) *credit {
+	return &credit{scan: scan, portion: window / 8}
+}
+
+// of is called when bytes have been consumed.
+func (c *credit) of(bytes int64) func() {
+	return func() {
+		if c.owed.Add(bytes) < c.portion {
+			return
+		}
+		if owed := c.owed.Swap(0); owed > 0 {
+			// A stream that has ended needs no credit.
+			_ = c.scan.Grant(owed)
+		}
+	}
+}
