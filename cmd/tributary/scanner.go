@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/scanner"
+	"github.com/tributary-db/tributary/scanner/duckdb"
+)
+
+// scannerCmd is `tributary scanner`.
+type scannerCmd struct {
+	common
+	Listen  string   `help:"Address for the coordinator and for any Flight client." default:"127.0.0.1:8816"`
+	HTTP    string   `name:"http" help:"Address for /metrics, /healthz and /readyz; empty for none." default:"127.0.0.1:8081"`
+	Name    string   `help:"Name of this node, unique in the federation; the default is the listen address." placeholder:"NAME"`
+	Table   []string `help:"A table and its files (Parquet, CSV, JSON): [schema.]name=glob. Each file is a partition." placeholder:"NAME=GLOB" sep:"none"`
+	Disable []string `help:"Capabilities to withhold: agg, filter, limit, topn, all, or a name such as filter.like."`
+	Workers int      `help:"Partitions scanned at once; 0 is one a core." default:"0"`
+	Threads int      `help:"DuckDB threads; 0 is one a core." default:"0"`
+	Memory  byteSize `help:"DuckDB memory." default:"4GiB"`
+	TempDir string   `help:"Where DuckDB spills; the default is the system's."`
+}
+
+// scannerFile is the part of a configuration file that flags do not cover.
+type scannerFile struct {
+	Tables []tableConfig  `yaml:"tables"`
+	Rest   map[string]any `yaml:",inline"`
+}
+
+type tableConfig struct {
+	Name       string            `yaml:"name"`
+	Partitions []partitionConfig `yaml:"partitions"`
+}
+
+type partitionConfig struct {
+	ID     string        `yaml:"id"`
+	DuckDB *duckdbConfig `yaml:"duckdb"`
+}
+
+type duckdbConfig struct {
+	Files    []string `yaml:"files"`
+	Database string   `yaml:"database"`
+	Table    string   `yaml:"table"`
+}
+
+// Run serves until ctx is done.
+func (c *scannerCmd) Run(ctx context.Context, out *console) (err error) {
+	log := c.logger(out.stderr)
+	engine, err := duckdb.NewEngine(duckdb.EngineConfig{Threads: c.Threads, MemoryLimit: int64(c.Memory), TempDir: c.TempDir})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, engine.Close()) }()
+	tables, err := c.tables(ctx, engine)
+	if err != nil {
+		return err
+	}
+	lis, err := listen(c.Listen)
+	if err != nil {
+		return err
+	}
+	registry := newRegistry()
+	name := c.Name
+	if name == "" {
+		name = lis.Addr().String()
+	}
+	node_, err := scanner.New(scanner.Config{Name: name, Tables: tables, Disable: c.Disable, Workers: c.Workers, Logger: log, Registry: registry})
+	if err != nil {
+		return errors.Join(err, lis.Close())
+	}
+	defer func() { err = errors.Join(err, node_.Close()) }()
+	warnOpen(log, c.Listen)
+	log.Info().Str("version", version).Str("name", name).Int("tables", len(tables)).Stringer("listen", lis.Addr()).Msg("scanner is up")
+	return node{http: c.HTTP, registry: registry, ready: func() error { return nil }, log: log,
+		serve: func(ctx context.Context, l net.Listener) error { return node_.Serve(ctx, l) }}.run(ctx, lis)
+}
+
+// tables makes the sources of --table and of the configuration file.
+func (c *scannerCmd) tables(ctx context.Context, engine *duckdb.Engine) ([]scanner.Table, error) {
+	var tables []scanner.Table
+	for _, spec := range c.Table {
+		t, err := globTable(spec, engine)
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, t)
+	}
+	if c.Config == "" {
+		return tables, nil
+	}
+	var file scannerFile
+	if err := decodeConfig(string(c.Config), &file, true); err != nil {
+		return nil, err
+	}
+	for _, t := range file.Tables {
+		made, err := configTable(t, engine)
+		if err != nil {
+			return nil, status.Wrap(status.InvalidArgument, err, "%s: table %s", c.Config, t.Name)
+		}
+		tables = append(tables, made)
+	}
+	return tables, nil
+}
+
+// globTable reads [schema.]name=glob.
+func globTable(spec string, engine *duckdb.Engine) (scanner.Table, error) {
+	name, glob, ok := strings.Cut(spec, "=")
+	if !ok || name == "" || glob == "" {
+		return scanner.Table{}, status.New(status.InvalidArgument, "--table %q: write [schema.]name=glob, for example 'orders=data/orders-*.parquet'", spec)
+	}
+	if dir := filepath.Dir(glob); !strings.ContainsAny(dir, "*?[") {
+		if _, err := os.Stat(dir); err != nil {
+			return scanner.Table{}, status.Wrap(status.NotFound, err, "--table %q: the directory of the files does not exist", spec)
+		}
+	}
+	source, err := duckdb.New(duckdb.Config{Engine: engine, Glob: glob})
+	if err != nil {
+		return scanner.Table{}, status.Wrap(status.InvalidArgument, err, "--table %q", spec)
+	}
+	return namedTable(name, source), nil
+}
+
+func namedTable(name string, source scanner.Source) scanner.Table {
+	schema, table, ok := strings.Cut(name, ".")
+	if !ok {
+		schema, table = "main", name
+	}
+	return scanner.Table{Schema: schema, Name: table, Source: source}
+}
+
+func configTable(t tableConfig, engine *duckdb.Engine) (scanner.Table, error) {
+	if t.Name == "" || len(t.Partitions) == 0 {
+		return scanner.Table{}, status.New(status.InvalidArgument, "a table needs a name and partitions")
+	}
+	var parts []duckdb.Partition
+	for _, p := range t.Partitions {
+		if p.DuckDB == nil {
+			return scanner.Table{}, status.New(status.InvalidArgument, "partition %q has no source: write duckdb: {files: […]} or duckdb: {database: …, table: …}", p.ID)
+		}
+		parts = append(parts, duckdb.Partition{ID: p.ID, Files: p.DuckDB.Files, Database: p.DuckDB.Database, Table: p.DuckDB.Table})
+	}
+	source, err := duckdb.New(duckdb.Config{Engine: engine, Partitions: parts})
+	if err != nil {
+		return scanner.Table{}, err
+	}
+	return namedTable(t.Name, source), nil
+}
