@@ -17,15 +17,17 @@
 //	                             ←   Batch{mode, sequence} + record batch …
 //	Credit, Limit, Filter        →
 //	                             ←   Heartbeat while nothing else is said
-//	                             ←   End{rows, batches, checksum} | Error
+//	                             ←   End{rows, batches, checksum}, or a gRPC error
 //
 // The scanner sends while it has credit; one batch may overdraw it, so that a
 // batch larger than the window cannot deadlock. Both sides count a batch as the
 // sum of its header, body and metadata lengths, dictionaries included.
 //
 // A stream is complete only after an End whose counts and checksum agree with
-// what was received; everything else is an error. A stream may change its
-// schema: raw rows and partial rows may mix, each batch says what it is.
+// what was received; everything else is an error. The checksum is the XXH3 of
+// header, metadata and body of every Arrow message after the first schema, in
+// order. A stream may change its schema: raw rows and partial rows may mix, each
+// batch says what it is.
 //
 // # Versions
 //

@@ -481,7 +481,8 @@ func (*Cancel) Descriptor() ([]byte, []int) {
 	return file_tributary_v1_scan_proto_rawDescGZIP(), []int{5}
 }
 
-// ServerMessage is what a scanner says. The first one is Opened.
+// ServerMessage is what a scanner says. The first one is Opened. A scan that
+// fails ends with a gRPC status instead of End.
 type ServerMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Message:
@@ -490,7 +491,6 @@ type ServerMessage struct {
 	//	*ServerMessage_Batch
 	//	*ServerMessage_Heartbeat
 	//	*ServerMessage_End
-	//	*ServerMessage_Error
 	Message       isServerMessage_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -569,15 +569,6 @@ func (x *ServerMessage) GetEnd() *End {
 	return nil
 }
 
-func (x *ServerMessage) GetError() *Error {
-	if x != nil {
-		if x, ok := x.Message.(*ServerMessage_Error); ok {
-			return x.Error
-		}
-	}
-	return nil
-}
-
 type isServerMessage_Message interface {
 	isServerMessage_Message()
 }
@@ -598,10 +589,6 @@ type ServerMessage_End struct {
 	End *End `protobuf:"bytes,4,opt,name=end,proto3,oneof"`
 }
 
-type ServerMessage_Error struct {
-	Error *Error `protobuf:"bytes,5,opt,name=error,proto3,oneof"`
-}
-
 func (*ServerMessage_Opened) isServerMessage_Message() {}
 
 func (*ServerMessage_Batch) isServerMessage_Message() {}
@@ -609,8 +596,6 @@ func (*ServerMessage_Batch) isServerMessage_Message() {}
 func (*ServerMessage_Heartbeat) isServerMessage_Message() {}
 
 func (*ServerMessage_End) isServerMessage_Message() {}
-
-func (*ServerMessage_Error) isServerMessage_Message() {}
 
 // Opened echoes what the scanner understood; it travels with the schema.
 type Opened struct {
@@ -865,59 +850,6 @@ func (x *End) GetBytesSent() int64 {
 	return 0
 }
 
-// Error ends a stream that failed. The code is a gRPC status code.
-type Error struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          uint32                 `protobuf:"varint,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Error) Reset() {
-	*x = Error{}
-	mi := &file_tributary_v1_scan_proto_msgTypes[11]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Error) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Error) ProtoMessage() {}
-
-func (x *Error) ProtoReflect() protoreflect.Message {
-	mi := &file_tributary_v1_scan_proto_msgTypes[11]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Error.ProtoReflect.Descriptor instead.
-func (*Error) Descriptor() ([]byte, []int) {
-	return file_tributary_v1_scan_proto_rawDescGZIP(), []int{11}
-}
-
-func (x *Error) GetCode() uint32 {
-	if x != nil {
-		return x.Code
-	}
-	return 0
-}
-
-func (x *Error) GetMessage() string {
-	if x != nil {
-		return x.Message
-	}
-	return ""
-}
-
 var File_tributary_v1_scan_proto protoreflect.FileDescriptor
 
 const file_tributary_v1_scan_proto_rawDesc = "" +
@@ -948,13 +880,12 @@ const file_tributary_v1_scan_proto_rawDesc = "" +
 	"generation\x18\x02 \x01(\x04R\n" +
 	"generation\x12&\n" +
 	"\x04expr\x18\x03 \x01(\v2\x12.tributary.v1.ExprR\x04expr\"\b\n" +
-	"\x06Cancel\"\x84\x02\n" +
+	"\x06Cancel\"\xd7\x01\n" +
 	"\rServerMessage\x12.\n" +
 	"\x06opened\x18\x01 \x01(\v2\x14.tributary.v1.OpenedH\x00R\x06opened\x12+\n" +
 	"\x05batch\x18\x02 \x01(\v2\x13.tributary.v1.BatchH\x00R\x05batch\x127\n" +
 	"\theartbeat\x18\x03 \x01(\v2\x17.tributary.v1.HeartbeatH\x00R\theartbeat\x12%\n" +
-	"\x03end\x18\x04 \x01(\v2\x11.tributary.v1.EndH\x00R\x03end\x12+\n" +
-	"\x05error\x18\x05 \x01(\v2\x13.tributary.v1.ErrorH\x00R\x05errorB\t\n" +
+	"\x03end\x18\x04 \x01(\v2\x11.tributary.v1.EndH\x00R\x03endB\t\n" +
 	"\amessage\"|\n" +
 	"\x06Opened\x12\x1b\n" +
 	"\tspec_hash\x18\x01 \x01(\x06R\bspecHash\x12&\n" +
@@ -973,10 +904,7 @@ const file_tributary_v1_scan_proto_rawDesc = "" +
 	"\bchecksum\x18\x03 \x01(\x06R\bchecksum\x12!\n" +
 	"\frows_scanned\x18\x04 \x01(\x03R\vrowsScanned\x12\x1d\n" +
 	"\n" +
-	"bytes_sent\x18\x05 \x01(\x03R\tbytesSent\"5\n" +
-	"\x05Error\x12\x12\n" +
-	"\x04code\x18\x01 \x01(\rR\x04code\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage*O\n" +
+	"bytes_sent\x18\x05 \x01(\x03R\tbytesSent*O\n" +
 	"\x04Mode\x12\x14\n" +
 	"\x10MODE_UNSPECIFIED\x10\x00\x12\f\n" +
 	"\bMODE_RAW\x10\x01\x12\x11\n" +
@@ -996,7 +924,7 @@ func file_tributary_v1_scan_proto_rawDescGZIP() []byte {
 }
 
 var file_tributary_v1_scan_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_tributary_v1_scan_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_tributary_v1_scan_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_tributary_v1_scan_proto_goTypes = []any{
 	(Mode)(0),             // 0: tributary.v1.Mode
 	(*ClientMessage)(nil), // 1: tributary.v1.ClientMessage
@@ -1010,9 +938,8 @@ var file_tributary_v1_scan_proto_goTypes = []any{
 	(*Batch)(nil),         // 9: tributary.v1.Batch
 	(*Heartbeat)(nil),     // 10: tributary.v1.Heartbeat
 	(*End)(nil),           // 11: tributary.v1.End
-	(*Error)(nil),         // 12: tributary.v1.Error
-	(*Spec)(nil),          // 13: tributary.v1.Spec
-	(*Expr)(nil),          // 14: tributary.v1.Expr
+	(*Spec)(nil),          // 12: tributary.v1.Spec
+	(*Expr)(nil),          // 13: tributary.v1.Expr
 }
 var file_tributary_v1_scan_proto_depIdxs = []int32{
 	2,  // 0: tributary.v1.ClientMessage.open:type_name -> tributary.v1.Open
@@ -1020,20 +947,19 @@ var file_tributary_v1_scan_proto_depIdxs = []int32{
 	4,  // 2: tributary.v1.ClientMessage.limit:type_name -> tributary.v1.Limit
 	5,  // 3: tributary.v1.ClientMessage.filter:type_name -> tributary.v1.Filter
 	6,  // 4: tributary.v1.ClientMessage.cancel:type_name -> tributary.v1.Cancel
-	13, // 5: tributary.v1.Open.spec:type_name -> tributary.v1.Spec
-	14, // 6: tributary.v1.Filter.expr:type_name -> tributary.v1.Expr
+	12, // 5: tributary.v1.Open.spec:type_name -> tributary.v1.Spec
+	13, // 6: tributary.v1.Filter.expr:type_name -> tributary.v1.Expr
 	8,  // 7: tributary.v1.ServerMessage.opened:type_name -> tributary.v1.Opened
 	9,  // 8: tributary.v1.ServerMessage.batch:type_name -> tributary.v1.Batch
 	10, // 9: tributary.v1.ServerMessage.heartbeat:type_name -> tributary.v1.Heartbeat
 	11, // 10: tributary.v1.ServerMessage.end:type_name -> tributary.v1.End
-	12, // 11: tributary.v1.ServerMessage.error:type_name -> tributary.v1.Error
-	0,  // 12: tributary.v1.Opened.mode:type_name -> tributary.v1.Mode
-	0,  // 13: tributary.v1.Batch.mode:type_name -> tributary.v1.Mode
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	0,  // 11: tributary.v1.Opened.mode:type_name -> tributary.v1.Mode
+	0,  // 12: tributary.v1.Batch.mode:type_name -> tributary.v1.Mode
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_tributary_v1_scan_proto_init() }
@@ -1054,7 +980,6 @@ func file_tributary_v1_scan_proto_init() {
 		(*ServerMessage_Batch)(nil),
 		(*ServerMessage_Heartbeat)(nil),
 		(*ServerMessage_End)(nil),
-		(*ServerMessage_Error)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1062,7 +987,7 @@ func file_tributary_v1_scan_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_tributary_v1_scan_proto_rawDesc), len(file_tributary_v1_scan_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   12,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
