@@ -107,9 +107,9 @@ func startDemoScanners(ctx context.Context, group *errgroup.Group, layout vqueue
 		if err != nil {
 			return nil, err
 		}
-		var parts []duckdb.Partition
+		var parts []duckdb.PartitionConfig
 		for p := i; p < layout.Partitions; p += demoScanners {
-			parts = append(parts, duckdb.Partition{ID: fmt.Sprintf("%02d", p), Files: []string{filepath.Join(dir, vqueue.FileName(p))}})
+			parts = append(parts, duckdb.PartitionConfig{ID: fmt.Sprintf("%02d", p), Files: []string{filepath.Join(dir, vqueue.FileName(p))}})
 		}
 		name := fmt.Sprintf("s%d", i+1)
 		group.Go(func() error { return serveDemoScanner(ctx, lis, name, parts) })
@@ -118,7 +118,7 @@ func startDemoScanners(ctx context.Context, group *errgroup.Group, layout vqueue
 	return addrs, nil
 }
 
-func serveDemoScanner(ctx context.Context, lis net.Listener, name string, parts []duckdb.Partition) (err error) {
+func serveDemoScanner(ctx context.Context, lis net.Listener, name string, parts []duckdb.PartitionConfig) (err error) {
 	db, err := duckdb.NewEngine(duckdb.EngineConfig{})
 	if err != nil {
 		return errors.Join(err, lis.Close())

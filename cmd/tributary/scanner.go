@@ -57,19 +57,19 @@ func (c *scannerCmd) Run(ctx context.Context, out *console) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, engine.Close()) }()
-	tables, err := c.tables(ctx, engine)
-	if err != nil {
-		return err
-	}
 	lis, err := listen(c.Listen)
 	if err != nil {
 		return err
 	}
-	registry := newRegistry()
 	name := c.Name
 	if name == "" {
 		name = lis.Addr().String()
 	}
+	tables, err := c.tables(engine, name)
+	if err != nil {
+		return errors.Join(err, lis.Close())
+	}
+	registry := newRegistry()
 	node_, err := scanner.New(scanner.Config{Name: name, Tables: tables, Disable: c.Disable, Workers: c.Workers, Logger: log, Registry: registry})
 	if err != nil {
 		return errors.Join(err, lis.Close())
@@ -81,49 +81,64 @@ func (c *scannerCmd) Run(ctx context.Context, out *console) (err error) {
 		serve: func(ctx context.Context, l net.Listener) error { return node_.Serve(ctx, l) }}.run(ctx, lis)
 }
 
-// tables makes the sources of --table and of the configuration file.
-func (c *scannerCmd) tables(ctx context.Context, engine *duckdb.Engine) ([]scanner.Table, error) {
-	var tables []scanner.Table
+// tables makes the sources of --table and of the configuration file. Several
+// --table flags of one name are one table.
+func (c *scannerCmd) tables(engine *duckdb.Engine, node string) ([]scanner.Table, error) {
+	var names []string
+	globs := map[string][]string{}
 	for _, spec := range c.Table {
-		t, err := globTable(spec, engine)
+		name, glob, err := parseTable(spec)
 		if err != nil {
 			return nil, err
 		}
-		tables = append(tables, t)
+		if globs[name] == nil {
+			names = append(names, name)
+		}
+		globs[name] = append(globs[name], glob)
 	}
+	var tables []scanner.Table
+	for _, name := range names {
+		source, err := duckdb.New(duckdb.Config{Engine: engine, Glob: globs[name], IDPrefix: node + "/"})
+		if err != nil {
+			return nil, status.Wrap(status.InvalidArgument, err, "--table %s", name)
+		}
+		tables = append(tables, namedTable(name, source))
+	}
+	configured, err := c.configuredTables(engine)
+	return append(tables, configured...), err
+}
+
+func (c *scannerCmd) configuredTables(engine *duckdb.Engine) ([]scanner.Table, error) {
 	if c.Config == "" {
-		return tables, nil
+		return nil, nil
 	}
 	var file scannerFile
 	if err := decodeConfig(string(c.Config), &file, true); err != nil {
 		return nil, err
 	}
+	var tables []scanner.Table
 	for _, t := range file.Tables {
 		made, err := configTable(t, engine)
 		if err != nil {
-			return nil, status.Wrap(status.InvalidArgument, err, "%s: table %s", c.Config, t.Name)
+			return nil, status.Wrap(status.InvalidArgument, err, "%s: table %q", c.Config, t.Name)
 		}
 		tables = append(tables, made)
 	}
 	return tables, nil
 }
 
-// globTable reads [schema.]name=glob.
-func globTable(spec string, engine *duckdb.Engine) (scanner.Table, error) {
+// parseTable reads [schema.]name=glob.
+func parseTable(spec string) (name, glob string, err error) {
 	name, glob, ok := strings.Cut(spec, "=")
 	if !ok || name == "" || glob == "" {
-		return scanner.Table{}, status.New(status.InvalidArgument, "--table %q: write [schema.]name=glob, for example 'orders=data/orders-*.parquet'", spec)
+		return "", "", status.New(status.InvalidArgument, "--table %q: write [schema.]name=glob, for example 'orders=data/orders-*.parquet'", spec)
 	}
 	if dir := filepath.Dir(glob); !strings.ContainsAny(dir, "*?[") {
 		if _, err := os.Stat(dir); err != nil {
-			return scanner.Table{}, status.Wrap(status.NotFound, err, "--table %q: the directory of the files does not exist", spec)
+			return "", "", status.Wrap(status.NotFound, err, "--table %q: the directory of the files does not exist", spec)
 		}
 	}
-	source, err := duckdb.New(duckdb.Config{Engine: engine, Glob: glob})
-	if err != nil {
-		return scanner.Table{}, status.Wrap(status.InvalidArgument, err, "--table %q", spec)
-	}
-	return namedTable(name, source), nil
+	return name, glob, nil
 }
 
 func namedTable(name string, source scanner.Source) scanner.Table {
@@ -138,12 +153,12 @@ func configTable(t tableConfig, engine *duckdb.Engine) (scanner.Table, error) {
 	if t.Name == "" || len(t.Partitions) == 0 {
 		return scanner.Table{}, status.New(status.InvalidArgument, "a table needs a name and partitions")
 	}
-	var parts []duckdb.Partition
+	var parts []duckdb.PartitionConfig
 	for _, p := range t.Partitions {
 		if p.DuckDB == nil {
 			return scanner.Table{}, status.New(status.InvalidArgument, "partition %q has no source: write duckdb: {files: […]} or duckdb: {database: …, table: …}", p.ID)
 		}
-		parts = append(parts, duckdb.Partition{ID: p.ID, Files: p.DuckDB.Files, Database: p.DuckDB.Database, Table: p.DuckDB.Table})
+		parts = append(parts, duckdb.PartitionConfig{ID: p.ID, Files: p.DuckDB.Files, Database: p.DuckDB.Database, Table: p.DuckDB.Table})
 	}
 	source, err := duckdb.New(duckdb.Config{Engine: engine, Partitions: parts})
 	if err != nil {

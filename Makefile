@@ -1,0 +1,97 @@
+# Two commands to begin with: `make demo` and `make test`. `make help` lists the others.
+
+GO          ?= go
+PYTHON      ?= python3
+VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+TPCH_SF     ?= 1
+BIN         := bin/tributary
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+PURE        := ./pushdown/... ./codec/... ./scanner ./scanner/memory ./scanner/sourcetest
+RESULTS     := .cache/results
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+.PHONY: build
+build: ## build bin/tributary
+	$(GO) build -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN) ./cmd/tributary
+
+.PHONY: demo
+demo: build ## run the main job on generated data
+	$(BIN) demo
+
+.PHONY: test
+test: test-go test-clients ## run all tests
+
+.PHONY: test-go
+test-go:
+	$(GO) test ./...
+
+.PHONY: test-clients
+test-clients: build python tpch ## run the tests with real clients and real servers
+	TRIBUTARY_BIN=$(CURDIR)/$(BIN) TPCH_DIR=$(CURDIR)/.cache/tpch-$(TPCH_SF) .venv/bin/pytest -q cmd/e2e/python
+
+.PHONY: check
+check: format vet lint proto-check pure race clients summary ## everything that CI runs
+
+.PHONY: format
+format:
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt -w is needed for: $$unformatted"; exit 1; }
+
+.PHONY: vet
+vet:
+	$(GO) vet ./...
+
+.PHONY: lint
+lint:
+	$(GO) run $(STATICCHECK) ./...
+
+.PHONY: pure
+pure: ## the packages that must work without cgo
+	mkdir -p $(RESULTS)
+	CGO_ENABLED=0 $(GO) build $(PURE)
+	CGO_ENABLED=0 $(GO) test -json $(PURE) > $(RESULTS)/pure.json || true
+
+.PHONY: race
+race: ## all Go tests under the race detector
+	mkdir -p $(RESULTS)
+	$(GO) test -race -timeout 20m -json ./... > $(RESULTS)/race.json || true
+
+.PHONY: clients
+clients: build python tpch
+	mkdir -p $(RESULTS)
+	TRIBUTARY_BIN=$(CURDIR)/$(BIN) TPCH_DIR=$(CURDIR)/.cache/tpch-$(TPCH_SF) .venv/bin/pytest -q --junitxml=$(RESULTS)/clients.xml cmd/e2e/python || true
+
+.PHONY: summary
+summary: ## count what passed; fails if anything failed or is missing
+	$(PYTHON) .ci/summary.py $(RESULTS)/pure.json $(RESULTS)/race.json $(RESULTS)/clients.xml
+
+.PHONY: python
+python: .venv/.complete ## the environment of the client tests
+
+.venv/.complete: cmd/e2e/python/requirements.txt
+	$(PYTHON) -m venv .venv
+	.venv/bin/pip install -q --disable-pip-version-check -r $<
+	touch $@
+
+.PHONY: tpch
+tpch: .cache/tpch-$(TPCH_SF)/.complete-$(TPCH_SF)-8 ## TPC-H data for the client tests
+
+.cache/tpch-$(TPCH_SF)/.complete-$(TPCH_SF)-8: .cache/venv-tpch/.complete cmd/e2e/python/tpch_data.py
+	.cache/venv-tpch/bin/python cmd/e2e/python/tpch_data.py .cache/tpch-$(TPCH_SF) $(TPCH_SF) 8
+	touch $@
+
+.cache/venv-tpch/.complete: cmd/e2e/python/requirements-tpch.txt
+	mkdir -p .cache
+	$(PYTHON) -m venv .cache/venv-tpch
+	.cache/venv-tpch/bin/pip install -q --disable-pip-version-check -r $<
+	touch $@
+
+.PHONY: bench
+bench: build python ## benchmarks side by side; see bench/README.md
+	$(GO) run ./bench/harness
+
+.PHONY: clean
+clean: ## remove what the other targets made
+	rm -rf bin .venv .cache .tools

@@ -1,0 +1,3 @@
+"""The tables of TPC-H."""
+
+TABLES = ["customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier"]
