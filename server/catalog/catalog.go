@@ -221,15 +221,7 @@ func (c *Catalog) hello(ctx context.Context, p *peer) (*codec.Hello, error) {
 	hello, err := client.Hello(ctx, codec.HelloRequest{
 		ProtocolMin: codec.ProtocolMin, ProtocolLatest: codec.ProtocolLatest, Coordinator: c.cfg.Coordinator,
 	})
-	if err != nil {
-		return nil, status.Wrap(status.Unavailable, err, "scanner at %s does not answer", p.addr)
-	}
-	if hello.ProtocolMin > codec.ProtocolLatest || hello.ProtocolLatest < codec.ProtocolMin {
-		return nil, status.New(status.FailedPrecondition,
-			"scanner at %s speaks protocol %d to %d, this coordinator %d to %d; upgrade the older one",
-			p.addr, hello.ProtocolMin, hello.ProtocolLatest, codec.ProtocolMin, codec.ProtocolLatest)
-	}
-	return hello, nil
+	return hello, status.Wrap(status.Unavailable, err, "scanner at %s does not answer", p.addr)
 }
 
 func (c *Catalog) log(p *peer, event string, err error) {

@@ -22,7 +22,7 @@ func TestFailures(t *testing.T) {
 		"at the start":      {does: behaviour{failWith: errBroken}, code: status.DataLoss, want: "the file is broken"},
 		"in the middle":     {does: behaviour{failWith: errBroken, failAt: 3}, code: status.DataLoss, want: "the file is broken"},
 		"query's own fault": {does: behaviour{failWith: status.New(status.OutOfRange, "overflow"), failAt: 2}, code: status.OutOfRange, want: "overflow"},
-		"stale epoch":       {does: behaviour{openEpoch: "other"}, code: status.Aborted, want: "run it again"},
+		"stale epoch":       {does: behaviour{openEpoch: "other"}, code: status.Aborted, want: "restarted"},
 		"gave up":           {does: behaviour{failWith: status.New(status.Canceled, "shutting down"), failAt: 2}, code: status.Unavailable, want: "shutting down"},
 		"down":              {down: true, code: status.Unavailable, want: ""},
 	} {

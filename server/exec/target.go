@@ -163,24 +163,9 @@ func (a *attempt) run(ctx context.Context) error {
 	defer a.stats.end()
 	// Closing is what frees the scanner early; its error adds nothing.
 	defer func() { _ = scan.Close() }()
-	if err := a.greet(scan); err != nil {
-		return err
-	}
 	p := newProcessor(w, a.open.schema, q.exec.cfg.Alloc)
 	defer p.release()
 	return a.pump(ctx, scan, p)
-}
-
-// greet checks the scanner's echo.
-func (a *attempt) greet(scan *codec.Scan) error {
-	opened, err := scan.Opened()
-	if err != nil {
-		return err
-	}
-	if want := a.target.Scanner.Epoch; opened.Epoch != "" && opened.Epoch != want {
-		return status.New(status.Aborted, "the scanner restarted (epoch %s, not %s) since the query was planned; run it again", opened.Epoch, want)
-	}
-	return nil
 }
 
 // pump moves batches from the scan to the queue until the end of either.
