@@ -137,23 +137,17 @@ func compareOp(op string) pushdown.CompareOp {
 	return 0
 }
 
-// unify gives all args one type by retyping constants, in place. A NULL takes
-// any type; the others must hold the same values.
+// unify gives NULLs the type of the other args, in place; the others must be
+// comparable with each other as they are.
 func unify(args []pushdown.Expr) (arrow.DataType, error) {
 	t := commonType(args)
 	for i, a := range args {
-		if arrow.TypeEqual(pushdown.ValueType(a.Type()), t) {
-			continue
-		}
 		l, ok := a.(pushdown.Literal)
-		if !ok {
+		if ok && !l.Value.IsValid() {
+			args[i] = nullLiteral(t)
+		} else if !pushdown.Comparable(a.Type(), t) {
 			return nil, notPushed("types %s and %s are not compared by scanners", a.Type(), t)
 		}
-		retyped, err := retype(l, t)
-		if err != nil {
-			return nil, err
-		}
-		args[i] = retyped
 	}
 	return t, nil
 }
@@ -245,32 +239,12 @@ func (c converter) branches(in []Expr, result Type) ([]pushdown.Expr, arrow.Data
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := unify(args)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !sameValues(t, want) {
-		if t, err = retypeAll(args, want); err != nil {
-			return nil, nil, err
-		}
-	}
-	return args, t, nil
-}
-
-// retypeAll serves branches that are all NULL.
-func retypeAll(args []pushdown.Expr, t arrow.DataType) (arrow.DataType, error) {
 	for i, a := range args {
-		l, ok := a.(pushdown.Literal)
-		if !ok {
-			return nil, notPushed("types %s and %s are not mixed by scanners", a.Type(), t)
+		if l, ok := a.(pushdown.Literal); ok && !l.Value.IsValid() {
+			args[i] = nullLiteral(want)
 		}
-		retyped, err := retype(l, t)
-		if err != nil {
-			return nil, err
-		}
-		args[i] = retyped
 	}
-	return t, nil
+	return args, want, nil
 }
 
 func (c converter) operator(e *Operator) (pushdown.Expr, error) {
@@ -302,14 +276,13 @@ func (c converter) in(in []Expr, negated bool) (pushdown.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := unify(args)
-	if err != nil {
+	if _, err := unify(args); err != nil {
 		return nil, err
 	}
 	out := pushdown.In{Arg: args[0], Negated: negated}
 	for _, a := range args[1:] {
 		l, ok := a.(pushdown.Literal)
-		if !ok || !arrow.TypeEqual(l.Type(), t) {
+		if !ok {
 			return nil, notPushed("IN over values that are not constants is not pushed")
 		}
 		out.Values = append(out.Values, l)

@@ -18,11 +18,11 @@ func literal(e *Const) (pushdown.Literal, error) {
 	case e.Opaque:
 		return none, notPushed("a constant of type %s is not pushed", e.ConstType)
 	case e.Value == nil && dt == nil && isUntypedNull(e.ConstType):
-		return pushdown.Literal{Value: scalar.MakeNullScalar(arrow.Null)}, nil
+		return pushdown.Literal{Value: scalar.ScalarNull}, nil
 	case dt == nil:
 		return none, notPushed("a constant of type %s is not pushed", e.ConstType)
 	case e.Value == nil:
-		return pushdown.Literal{Value: scalar.MakeNullScalar(dt)}, nil
+		return nullLiteral(dt), nil
 	}
 	return valueLiteral(e.Value, dt)
 }
@@ -58,11 +58,8 @@ func floatLiteral(v float64, dt arrow.DataType) (pushdown.Literal, error) {
 }
 
 func stringLiteral(v string, dt arrow.DataType) (pushdown.Literal, error) {
-	switch dt.ID() {
-	case arrow.STRING:
+	if dt.ID() == arrow.STRING {
 		return pushdown.Literal{Value: scalar.NewStringScalar(v)}, nil
-	case arrow.LARGE_STRING:
-		return pushdown.Literal{Value: scalar.NewLargeStringScalar(v)}, nil
 	}
 	return pushdown.Literal{}, notPushed("a constant of type %s is not pushed", dt)
 }
@@ -137,20 +134,6 @@ func fits(v *big.Int, dt arrow.FixedWidthDataType) bool {
 	return arrow.IsFloating(dt.ID()) || v.BitLen() < dt.BitWidth()
 }
 
-// retype writes a constant as another type that holds the same values.
-func retype(l pushdown.Literal, dt arrow.DataType) (pushdown.Literal, error) {
-	dt = pushdown.ValueType(dt)
-	if !l.Value.IsValid() {
-		return pushdown.Literal{Value: scalar.MakeNullScalar(dt)}, nil
-	}
-	if !sameValues(l.Type(), dt) {
-		return l, notPushed("a constant of type %s beside %s is not pushed", l.Type(), dt)
-	}
-	switch v := l.Value.(type) {
-	case *scalar.String:
-		return stringLiteral(string(v.Data()), dt)
-	case *scalar.Timestamp:
-		return pushdown.Literal{Value: scalar.NewTimestampScalar(v.Value, dt)}, nil
-	}
-	return l, notPushed("a constant of type %s beside %s is not pushed", l.Type(), dt)
+func nullLiteral(t arrow.DataType) pushdown.Literal {
+	return pushdown.Literal{Value: scalar.MakeNullScalar(pushdown.ValueType(t))}
 }

@@ -1,0 +1,125 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/tributary-db/tributary/pushdown/status"
+)
+
+// Rule rewrites a plan. A rule is a value without state: applying it twice
+// changes nothing the second time.
+type Rule interface {
+	// Name is the rule's name in EXPLAIN.
+	Name() string
+	// Apply returns the rewritten plan, and whether its printed form differs.
+	// Even an unchanged plan may carry new reasons in its scans.
+	Apply(root Node) (Node, bool, error)
+}
+
+// rules are the rules of a rung in the order in which they run.
+func rules(level Pushdown) []Rule {
+	all := []struct {
+		rule   Rule
+		levels []Pushdown
+	}{
+		// DuckDB leaves some filters in the scans: without pushdown they come out.
+		{filterLift{}, []Pushdown{PushdownOff}},
+		// First of the pushing rules: an aggregate or a limit may only follow
+		// into the scan when no filter is left above it.
+		{filterPushdown{}, []Pushdown{PushdownFull, PushdownFilter}},
+		// After the filters, whose columns nobody may need any more, and before
+		// the aggregates, so that none is pushed that nobody reads.
+		{columnPruning{}, []Pushdown{PushdownFull, PushdownFilter, PushdownOff}},
+		{aggregatePushdown{}, []Pushdown{PushdownFull}},
+		// DISTINCT is an aggregate without functions; it needs pruned columns.
+		{distinctPushdown{}, []Pushdown{PushdownFull}},
+		// Before limits: an order must not be lost to a limit without one.
+		{topNPushdown{}, []Pushdown{PushdownFull}},
+		{limitPushdown{}, []Pushdown{PushdownFull}},
+		// Last: it only checks.
+		{planCheck{}, []Pushdown{PushdownFull, PushdownFilter, PushdownOff}},
+	}
+	var out []Rule
+	for _, e := range all {
+		if slices.Contains(e.levels, level) {
+			out = append(out, e.rule)
+		}
+	}
+	return out
+}
+
+// applyRules runs the rules of a rung and returns the names of those that
+// changed the plan.
+func applyRules(root Node, level Pushdown) (Node, []string, error) {
+	var fired []string
+	types := root.Columns()
+	for _, r := range rules(level) {
+		next, changed, err := r.Apply(root)
+		if err != nil {
+			return nil, nil, status.Wrap(status.Internal, err, "rule %s", r.Name())
+		}
+		if !slices.Equal(next.Columns(), types) {
+			return nil, nil, status.New(status.Internal, "rule %s changed the result's types from %v to %v", r.Name(), types, next.Columns())
+		}
+		if root = next; changed {
+			fired = append(fired, r.Name())
+		}
+	}
+	return root, fired, nil
+}
+
+// differs is the honest "changed" of a rule.
+func differs(before, after Node) bool { return before != after && Print(before) != Print(after) }
+
+// conjuncts flattens ANDs and removes duplicates, keeping the order.
+func conjuncts(in []Expr) []Expr {
+	var out []Expr
+	seen := map[string]bool{}
+	for _, e := range flattenAnd(in) {
+		if text := ExprString(e); !seen[text] {
+			seen[text] = true
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// withReason returns s with one more reason.
+func withReason(s *Scan, reason string) *Scan {
+	if slices.Contains(s.Reasons, reason) {
+		return s
+	}
+	c := *s
+	c.Reasons = append(slices.Clone(s.Reasons), reason)
+	return &c
+}
+
+// explainScans adds a reason to the row scans below n.
+func explainScans(n Node, reason string) Node {
+	return Transform(n, func(n Node) Node {
+		if s, ok := n.(*Scan); ok && s.Partial == nil {
+			return withReason(s, reason)
+		}
+		return n
+	})
+}
+
+// mapRefs replaces every column reference of e.
+func mapRefs(e Expr, f func(*Ref) Expr) Expr {
+	return MapExpr(e, func(e Expr) Expr {
+		if r, ok := e.(*Ref); ok {
+			return f(r)
+		}
+		return e
+	})
+}
+
+// remap moves every reference to position at[i].
+func remap(e Expr, at []int) Expr {
+	return mapRefs(e, func(r *Ref) Expr {
+		if at[r.Index] == r.Index {
+			return r
+		}
+		return &Ref{Index: at[r.Index], RefType: r.RefType}
+	})
+}
