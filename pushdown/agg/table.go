@@ -125,7 +125,7 @@ func (h *hashing) digest(s []byte) digest {
 	d := digest{n: uint32(n)}
 	switch {
 	case n > exactBytes:
-		d.a = maphash.Bytes(h.seed, s)
+		d.a = maphash.Bytes(h.seed, s) & h.mask
 	case n >= 8:
 		d.a, d.b = binary.LittleEndian.Uint64(s), binary.LittleEndian.Uint64(s[n-8:])
 	case n >= 4:
@@ -137,7 +137,7 @@ func (h *hashing) digest(s []byte) digest {
 }
 
 func (h *hashing) mix(d digest) uint64 {
-	hi, lo := bits.Mul64(d.a^h.salt, d.b^0x9E3779B97F4A7C15^uint64(d.n))
+	hi, lo := bits.Mul64(d.a^h.salt, d.b^bits.RotateLeft64(h.salt, 32)^uint64(d.n))
 	return (hi ^ lo) & h.mask
 }
 
