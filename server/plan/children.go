@@ -42,6 +42,9 @@ func (n *CTE) Inputs() []Node { return []Node{n.Definition, n.Body} }
 // Inputs returns nil: a CTERef is a leaf.
 func (*CTERef) Inputs() []Node { return nil }
 
+// Inputs returns the base, then the step.
+func (n *RecursiveCTE) Inputs() []Node { return []Node{n.Base, n.Step} }
+
 // Inputs returns the node that the unnested columns are appended to.
 func (n *Unnest) Inputs() []Node { return []Node{n.Input} }
 
@@ -102,6 +105,10 @@ func WithInputs(n Node, in []Node) Node {
 	case *CTE:
 		c := *n
 		c.Definition, c.Body = in[0], in[1]
+		return &c
+	case *RecursiveCTE:
+		c := *n
+		c.Base, c.Step = in[0], in[1]
 		return &c
 	case *Unnest:
 		c := *n

@@ -71,6 +71,9 @@ func (n *CTE) Columns() []Type { return n.Body.Columns() }
 // Columns are the definition's.
 func (n *CTERef) Columns() []Type { return n.Types }
 
+// Columns are the base's.
+func (n *RecursiveCTE) Columns() []Type { return n.Base.Columns() }
+
 // Columns are the input's, then the unnested elements.
 func (n *Unnest) Columns() []Type { return appendTypes(n.Input, n.Exprs) }
 

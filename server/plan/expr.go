@@ -65,7 +65,8 @@ type Case struct {
 type When struct{ Cond, Then Expr }
 
 // Operator is one of DuckDB's operator expressions, by Kind: "IN", "NOT IN"
-// (Args[0] is the needle), "NOT", "IS NULL", "IS NOT NULL", "COALESCE".
+// (Args[0] is the needle), "NOT", "IS NULL", "IS NOT NULL", "COALESCE",
+// "TRY".
 type Operator struct {
 	Kind   string
 	Args   []Expr
@@ -77,6 +78,8 @@ type Call struct {
 	Name   string
 	Args   []Expr
 	Result Type
+	// ArgNames name the last len(ArgNames) arguments (`name := value`).
+	ArgNames []string
 	// Volatile: the value may differ from row to row or call to call.
 	Volatile bool
 }

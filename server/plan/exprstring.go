@@ -50,7 +50,7 @@ func (p *exprPrinter) expr(e Expr) {
 	case *Operator:
 		p.call(e.Kind, e.Args)
 	case *Call:
-		p.call(e.Name, e.Args)
+		p.call(e.Name+namesText(e.ArgNames), e.Args)
 	case *AggCall:
 		p.aggregate(e)
 	case *WindowCall:
@@ -148,6 +148,14 @@ func (p *exprPrinter) call(name string, args []Expr) {
 	p.text(name, "(")
 	p.list(", ", args)
 	p.text(")")
+}
+
+// namesText tells apart calls that differ in their arguments' names.
+func namesText(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return "[" + strings.Join(names, ",") + "]"
 }
 
 func (p *exprPrinter) aggregate(e *AggCall) {

@@ -102,6 +102,11 @@ const (
 	RightAntiJoin JoinKind = "RIGHT_ANTI"
 	MarkJoin      JoinKind = "MARK"
 	SingleJoin    JoinKind = "SINGLE"
+	// AsofJoin and AsofLeftJoin match the nearest row; PositionalJoin the row
+	// of the same number. Nothing may be moved through them.
+	AsofJoin       JoinKind = "ASOF"
+	AsofLeftJoin   JoinKind = "ASOF_LEFT"
+	PositionalJoin JoinKind = "POSITIONAL"
 )
 
 // Join joins two inputs. Conditions are conjuncts over left then right columns.
@@ -192,6 +197,14 @@ type CTERef struct {
 	Types []Type
 }
 
+// RecursiveCTE is the rows of Base and, until there are no new ones, those of
+// Step, which reads the rows of the round before through CTERef{ID}.
+type RecursiveCTE struct {
+	ID         int
+	All        bool
+	Base, Step Node
+}
+
 // Unnest appends unnested list columns.
 type Unnest struct {
 	Input Node
@@ -211,20 +224,21 @@ type TableCall struct {
 	Types []Type
 }
 
-func (*TableCall) isNode() {}
-func (*Scan) isNode()      {}
-func (*Filter) isNode()    {}
-func (*Project) isNode()   {}
-func (*Aggregate) isNode() {}
-func (*Distinct) isNode()  {}
-func (*Join) isNode()      {}
-func (*DelimGet) isNode()  {}
-func (*SetOp) isNode()     {}
-func (*Sort) isNode()      {}
-func (*TopN) isNode()      {}
-func (*Limit) isNode()     {}
-func (*Window) isNode()    {}
-func (*CTE) isNode()       {}
-func (*CTERef) isNode()    {}
-func (*Unnest) isNode()    {}
-func (*Values) isNode()    {}
+func (*TableCall) isNode()    {}
+func (*Scan) isNode()         {}
+func (*Filter) isNode()       {}
+func (*Project) isNode()      {}
+func (*Aggregate) isNode()    {}
+func (*Distinct) isNode()     {}
+func (*Join) isNode()         {}
+func (*DelimGet) isNode()     {}
+func (*SetOp) isNode()        {}
+func (*Sort) isNode()         {}
+func (*TopN) isNode()         {}
+func (*Limit) isNode()        {}
+func (*Window) isNode()       {}
+func (*CTE) isNode()          {}
+func (*CTERef) isNode()       {}
+func (*RecursiveCTE) isNode() {}
+func (*Unnest) isNode()       {}
+func (*Values) isNode()       {}

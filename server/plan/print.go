@@ -61,6 +61,8 @@ func leafLine(n Node) string {
 		return n.Op + allText(n.All)
 	case *CTE:
 		return fmt.Sprintf("CTE %d", n.ID)
+	case *RecursiveCTE:
+		return fmt.Sprintf("RecursiveCTE %d%s", n.ID, allText(n.All))
 	case *CTERef:
 		return fmt.Sprintf("CTERef %d", n.ID)
 	case *DelimGet:
