@@ -24,7 +24,7 @@
 // sum of its header, body and metadata lengths, dictionaries included.
 //
 // A stream is complete only after an End whose counts and checksum agree with
-// what was received; everything else is an error. The checksum is the XXH3 of
+// what was received; everything else is an error. The checksum is the CRC-32C of
 // header, metadata and body of every Arrow message after the first schema, in
 // order. A stream may change its schema: raw rows and partial rows may mix, each
 // batch says what it is.

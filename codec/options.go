@@ -6,6 +6,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/experimental"
 	"google.golang.org/grpc/keepalive"
 )
 
@@ -23,6 +24,7 @@ const (
 func ServerOptions() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.ForceServerCodecV2(newWireCodec()),
+		experimental.BufferPool(newFramePool()),
 		grpc.InitialWindowSize(windowBytes),
 		grpc.InitialConnWindowSize(windowBytes),
 		grpc.ReadBufferSize(bufferBytes),
@@ -39,6 +41,7 @@ func DialOptions() []grpc.DialOption {
 	retry := backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 2 * time.Second}
 	return []grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		experimental.WithBufferPool(newFramePool()),
 		grpc.WithDefaultCallOptions(
 			grpc.ForceCodecV2(newWireCodec()),
 			grpc.MaxCallRecvMsgSize(maxMessageBytes),

@@ -1,7 +1,7 @@
 package codec
 
 import (
-	"github.com/zeebo/xxh3"
+	"hash/crc32"
 
 	"github.com/tributary-db/tributary/codec/pb"
 	"github.com/tributary-db/tributary/pushdown/status"
@@ -10,21 +10,24 @@ import (
 // tally counts what one side of a stream sent or received.
 type tally struct {
 	rows, batches, bytes, rowsScanned int64
-	sum                               *xxh3.Hasher
+	table                             *crc32.Table
+	sum                               uint32
 }
 
-func newTally() tally { return tally{sum: xxh3.New()} }
+func newTally() tally { return tally{table: crc32.MakeTable(crc32.Castagnoli)} }
 
-// frame adds one Arrow message. Writing to a hash cannot fail.
+// frame adds one Arrow message.
 func (t *tally) frame(f *frame) {
-	_, _ = t.sum.Write(f.data.DataHeader)
-	_, _ = t.sum.Write(f.data.AppMetadata)
-	_, _ = t.sum.Write(f.data.DataBody)
+	t.add(f.data.DataHeader)
+	t.add(f.data.AppMetadata)
+	t.add(f.data.DataBody)
 	for _, p := range f.parts {
-		_, _ = t.sum.Write(p)
+		t.add(p)
 	}
 	t.bytes += f.wireBytes()
 }
+
+func (t *tally) add(b []byte) { t.sum = crc32.Update(t.sum, t.table, b) }
 
 // batch adds the rows of one batch.
 func (t *tally) batch(rows, scanned int64) {
@@ -42,7 +45,7 @@ func (t *tally) end() End {
 
 func (t *tally) toProto() *pb.ServerMessage {
 	return &pb.ServerMessage{Message: &pb.ServerMessage_End{End: &pb.End{
-		Rows: t.rows, Batches: t.batches, Checksum: t.sum.Sum64(),
+		Rows: t.rows, Batches: t.batches, Checksum: t.sum,
 		RowsScanned: t.rowsScanned, BytesSent: t.bytes,
 	}}}
 }
@@ -53,7 +56,7 @@ func (t *tally) verify(e *pb.End) error {
 	case e.GetRows() != t.rows || e.GetBatches() != t.batches:
 		return status.New(status.DataLoss, "the scanner sent %d rows in %d batches, but %d rows in %d batches arrived",
 			e.GetRows(), e.GetBatches(), t.rows, t.batches)
-	case e.GetChecksum() != t.sum.Sum64() || e.GetBytesSent() != t.bytes:
+	case e.GetChecksum() != t.sum || e.GetBytesSent() != t.bytes:
 		return status.New(status.DataLoss, "the rows that arrived are not those that the scanner sent: checksums of %d and %d bytes differ",
 			t.bytes, e.GetBytesSent())
 	}

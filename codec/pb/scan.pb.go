@@ -777,8 +777,8 @@ type End struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Rows    int64                  `protobuf:"varint,1,opt,name=rows,proto3" json:"rows,omitempty"`
 	Batches int64                  `protobuf:"varint,2,opt,name=batches,proto3" json:"batches,omitempty"`
-	// See the package documentation of codec.
-	Checksum      uint64 `protobuf:"fixed64,3,opt,name=checksum,proto3" json:"checksum,omitempty"`
+	// CRC-32C, see the package documentation of codec.
+	Checksum      uint32 `protobuf:"fixed32,3,opt,name=checksum,proto3" json:"checksum,omitempty"`
 	RowsScanned   int64  `protobuf:"varint,4,opt,name=rows_scanned,json=rowsScanned,proto3" json:"rows_scanned,omitempty"`
 	BytesSent     int64  `protobuf:"varint,5,opt,name=bytes_sent,json=bytesSent,proto3" json:"bytes_sent,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -829,7 +829,7 @@ func (x *End) GetBatches() int64 {
 	return 0
 }
 
-func (x *End) GetChecksum() uint64 {
+func (x *End) GetChecksum() uint32 {
 	if x != nil {
 		return x.Checksum
 	}
@@ -901,7 +901,7 @@ const file_tributary_v1_scan_proto_rawDesc = "" +
 	"\x03End\x12\x12\n" +
 	"\x04rows\x18\x01 \x01(\x03R\x04rows\x12\x18\n" +
 	"\abatches\x18\x02 \x01(\x03R\abatches\x12\x1a\n" +
-	"\bchecksum\x18\x03 \x01(\x06R\bchecksum\x12!\n" +
+	"\bchecksum\x18\x03 \x01(\aR\bchecksum\x12!\n" +
 	"\frows_scanned\x18\x04 \x01(\x03R\vrowsScanned\x12\x1d\n" +
 	"\n" +
 	"bytes_sent\x18\x05 \x01(\x03R\tbytesSent*O\n" +

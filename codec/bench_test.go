@@ -1,0 +1,79 @@
+package codec
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/flight"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+
+	"github.com/tributary-db/tributary/pushdown"
+)
+
+// BenchmarkExchange measures one scan over the loopback interface.
+func BenchmarkExchange(b *testing.B) {
+	for _, size := range []int64{64 << 10, 1 << 20, 4 << 20} {
+		b.Run(fmt.Sprintf("batch=%d", size), func(b *testing.B) { benchmarkExchange(b, size) })
+	}
+}
+
+func benchmarkExchange(b *testing.B, size int64) {
+	spec := pushdown.Spec{
+		Table: "main.t", Partitions: []string{"0"}, Limit: pushdown.NoLimit,
+		Columns: []pushdown.Column{{Name: "a", DataType: arrow.PrimitiveTypes.Int64}, {Name: "b", DataType: arrow.PrimitiveTypes.Float64}},
+	}
+	build := array.NewRecordBuilder(memory.DefaultAllocator, spec.OutputSchema())
+	for i := range size / 16 {
+		build.Field(0).(*array.Int64Builder).Append(i)
+		build.Field(1).(*array.Float64Builder).Append(float64(i))
+	}
+	batch := build.NewRecordBatch()
+	defer batch.Release()
+	const perScan = 256
+	client := serveTCP(b, func(s *Session) error {
+		if err := s.Open(Opened{Mode: Filtered}, spec.OutputSchema()); err != nil {
+			return s.Fail(err)
+		}
+		for range perScan {
+			if err := s.Send(batch, Filtered, 0); err != nil {
+				return s.Fail(err)
+			}
+		}
+		return s.End(0)
+	})
+	b.SetBytes(size * perScan)
+	for b.Loop() {
+		s := open(b, client, OpenRequest{Spec: spec, BatchBytes: size + size/8})
+		for {
+			got, err := s.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			require.NoError(b, err)
+			require.NoError(b, s.Grant(got.WireBytes))
+			got.Record.Release()
+		}
+	}
+}
+
+func serveTCP(b *testing.B, handle scanHandler) *Client {
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(b, err)
+	g := grpc.NewServer(ServerOptions()...)
+	flight.RegisterFlightServiceServer(g, &testScanner{handle: handle})
+	go func() { _ = g.Serve(lis) }()
+	client, err := Dial(lis.Addr().String())
+	require.NoError(b, err)
+	b.Cleanup(func() {
+		require.NoError(b, client.Close())
+		g.Stop()
+	})
+	return client
+}
