@@ -125,7 +125,8 @@ func (b *Binder) swap(next *shadow) error {
 	return nil
 }
 
-// acquire returns the current shadow with one reference for the caller.
+// acquire returns the current shadow with one reference for the caller, which
+// counts as a running call.
 func (b *Binder) acquire() (*shadow, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -133,6 +134,7 @@ func (b *Binder) acquire() (*shadow, error) {
 		return nil, errBinderClosed()
 	}
 	b.current.retain()
+	b.running.Add(1)
 	return b.current, nil
 }
 
@@ -158,24 +160,42 @@ func (b *Binder) Close() error {
 	return nil
 }
 
+// open takes a session of the current shadow, for a statement within the limits.
+// The caller gives it back with release.
+func (b *Binder) open(ctx context.Context, sql string) (*session, error) {
+	if err := checkLimits(sql, b.cfg); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, ctxError(ctx)
+	}
+	sh, err := b.acquire()
+	if err != nil {
+		return nil, err
+	}
+	s, err := sh.session(ctx)
+	if err != nil {
+		sh.release()
+		b.running.Done()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (b *Binder) release(s *session) {
+	sh := s.shadow
+	sh.put(s)
+	sh.release()
+	b.running.Done()
+}
+
 // onSession runs f on a session of the current shadow. When ctx ends first, the
 // caller gets its error at once, and the session is interrupted and dropped
 // when DuckDB lets go of it (its parser cannot be interrupted).
 func onSession[T any](ctx context.Context, b *Binder, sql string, f func(*session) (T, error)) (T, error) {
 	var none T
-	if err := checkLimits(sql, b.cfg); err != nil {
-		return none, err
-	}
-	if ctx.Err() != nil {
-		return none, ctxError(ctx)
-	}
-	sh, err := b.acquire()
+	s, err := b.open(ctx, sql)
 	if err != nil {
-		return none, err
-	}
-	s, err := sh.session(ctx)
-	if err != nil {
-		sh.release()
 		return none, err
 	}
 	type outcome struct {
@@ -183,13 +203,10 @@ func onSession[T any](ctx context.Context, b *Binder, sql string, f func(*sessio
 		err   error
 	}
 	done := make(chan outcome, 1)
-	b.running.Add(1)
 	go func() {
-		defer b.running.Done()
 		v, err := f(s)
+		b.release(s)
 		done <- outcome{v, err}
-		sh.put(s)
-		sh.release()
 	}()
 	select {
 	case o := <-done:
@@ -201,5 +218,28 @@ func onSession[T any](ctx context.Context, b *Binder, sql string, f func(*sessio
 }
 
 // Run runs a statement that reads no rows of federated tables, such as SHOW
-// TABLES, DESCRIBE or a SELECT over information_schema.
-func (b *Binder) Run(ctx context.Context, sql string) (*Result, error) { return nil, errTODO }
+// TABLES, DESCRIBE or a SELECT over information_schema. Close of the binder
+// waits for the result's.
+func (b *Binder) Run(ctx context.Context, sql string) (*Result, error) {
+	s, err := b.open(ctx, sql)
+	if err != nil {
+		return nil, err
+	}
+	runCtx, cancel := context.WithCancelCause(ctx)
+	r := &Result{run: &running{ctx: runCtx, cancel: cancel}, conn: s.conn, interrupt: s.interrupt}
+	r.done = func(clean bool) {
+		if !clean {
+			s.interrupt()
+		}
+		b.release(s)
+	}
+	if err = s.check(sql); err == nil {
+		err = r.prepare(sql, nil)
+	}
+	if err != nil {
+		err = r.errorOr(err)
+		_ = r.Close()
+		return nil, err
+	}
+	return r, nil
+}

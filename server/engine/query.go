@@ -5,11 +5,10 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	duckdb "github.com/duckdb/duckdb-go-bindings"
 
 	"github.com/tributary-db/tributary/pushdown/status"
 )
-
-var errTODO = status.New(status.Unimplemented, "engine: not yet")
 
 // Query is one statement for a [Pool].
 type Query struct {
@@ -19,7 +18,8 @@ type Query struct {
 	Inputs map[string]Input
 	// Views to create for the statement, for SQL that names tables itself.
 	Views []View
-	// Threads and MemoryLimit override the pool's when not zero.
+	// Threads and MemoryLimit override the pool's when not zero. Such a query
+	// opens an instance of its own.
 	Threads     int
 	MemoryLimit int64
 	// Schema, when set, gives the result's field names, nullability and
@@ -36,17 +36,110 @@ type View struct {
 	Input string
 }
 
-// Result streams the rows of a query.
-type Result struct{}
+func (p *Pool) limitsOf(q Query) limits {
+	l := p.limits
+	if q.Threads > 0 {
+		l.threads = q.Threads
+	}
+	if q.MemoryLimit > 0 {
+		l.memory = q.MemoryLimit
+	}
+	return l
+}
 
-// Run starts a query. The result must be closed; it ends early when ctx does.
-func (p *Pool) Run(ctx context.Context, q Query) (*Result, error) { return nil, errTODO }
+// Run starts a query: the statement is bound, and executed by the first Next.
+// The result must be closed; it ends early when ctx does.
+func (p *Pool) Run(ctx context.Context, q Query) (*Result, error) {
+	if ctx.Err() != nil {
+		return nil, ctxError(ctx)
+	}
+	inst, err := p.acquire(ctx, p.limitsOf(q))
+	if err != nil {
+		return nil, err
+	}
+	runCtx, cancel := context.WithCancelCause(ctx)
+	run := &running{ctx: runCtx, cancel: cancel, inputs: q.Inputs, threads: inst.limits.threads}
+	inst.run.Store(run)
+	r := &Result{run: run, conn: inst.conn, alloc: q.Alloc, interrupt: inst.interrupt}
+	r.done = func(clean bool) {
+		p.forget(r)
+		clean = clean && inst.dropViews(q.Views) == nil
+		inst.run.Store(nil)
+		p.release(inst, clean)
+		p.inUse.Done()
+	}
+	if !p.track(r) {
+		cancel(nil)
+		inst.run.Store(nil)
+		p.release(inst, false)
+		return nil, errPoolClosed()
+	}
+	if err = inst.createViews(q.Views); err == nil {
+		err = r.prepare(q.SQL, q.Schema)
+	}
+	if err != nil {
+		err = r.errorOr(err)
+		_ = r.Close()
+		return nil, err
+	}
+	return r, nil
+}
 
-// Schema of the batches.
-func (r *Result) Schema() *arrow.Schema { return nil }
+// track notes a running result, unless the pool is closed.
+func (p *Pool) track(r *Result) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return false
+	}
+	p.running[r] = struct{}{}
+	p.inUse.Add(1)
+	return true
+}
 
-// Next returns the next batch, or io.EOF after the last. The caller releases it.
-func (r *Result) Next(ctx context.Context) (arrow.RecordBatch, error) { return nil, errTODO }
+func (p *Pool) forget(r *Result) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.running, r)
+}
 
-// Close interrupts the query when it still runs, and frees what it holds.
-func (r *Result) Close() error { return errTODO }
+// prepare binds the statement and makes the writers of its columns.
+func (r *Result) prepare(sql string, want *arrow.Schema) error {
+	stmt, err := prepare(r.conn, sql)
+	if err != nil {
+		return err
+	}
+	r.stmt = stmt
+	if t := duckdb.PreparedStatementType(stmt); t != duckdb.StatementTypeSelect {
+		return status.New(status.InvalidArgument, "the engine runs SELECT-like statements only")
+	}
+	columns, err := preparedColumns(stmt, false)
+	if err != nil {
+		return err
+	}
+	fields := make([]arrow.Field, len(columns))
+	for i, c := range columns {
+		fields[i] = c.field
+	}
+	r.schema = arrow.NewSchema(fields, nil)
+	if want != nil {
+		if err := sameTypes(want, r.schema); err != nil {
+			return err
+		}
+		r.schema = want
+	}
+	return r.newColumns()
+}
+
+// sameTypes checks that the result has the types that the caller wants.
+func sameTypes(want, got *arrow.Schema) error {
+	if want.NumFields() != got.NumFields() {
+		return status.New(status.Internal, "the statement yields %d columns instead of %d", got.NumFields(), want.NumFields())
+	}
+	for i, f := range want.Fields() {
+		if g := got.Field(i).Type; !arrow.TypeEqual(f.Type, g) {
+			return status.New(status.Internal, "the statement yields %s for column %q of type %s", g, f.Name, f.Type)
+		}
+	}
+	return nil
+}

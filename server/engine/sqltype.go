@@ -1,10 +1,10 @@
 package engine
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	duckdb "github.com/duckdb/duckdb-go-bindings"
 
 	"github.com/tributary-db/tributary/pushdown/status"
 )
@@ -12,89 +12,121 @@ import (
 // SQLType returns the DuckDB type, as SQL text, of an Arrow type. Dictionaries
 // read as their values; a type that the engine cannot read is an error.
 func SQLType(t arrow.DataType) (string, error) {
-	if name, ok := simpleSQLTypes[t.ID()]; ok {
-		return name, nil
+	lt, err := logicalType(t)
+	if err != nil {
+		return "", err
+	}
+	desc, err := describeChild(lt)
+	return desc.sql, err
+}
+
+// readable maps the Arrow types without parameters to what DuckDB reads them as.
+var readable = map[arrow.Type]duckdb.Type{
+	arrow.NULL: duckdb.TypeInteger, arrow.BOOL: duckdb.TypeBoolean,
+	arrow.INT8: duckdb.TypeTinyInt, arrow.INT16: duckdb.TypeSmallInt,
+	arrow.INT32: duckdb.TypeInteger, arrow.INT64: duckdb.TypeBigInt,
+	arrow.UINT8: duckdb.TypeUTinyInt, arrow.UINT16: duckdb.TypeUSmallInt,
+	arrow.UINT32: duckdb.TypeUInteger, arrow.UINT64: duckdb.TypeUBigInt,
+	arrow.FLOAT32: duckdb.TypeFloat, arrow.FLOAT64: duckdb.TypeDouble,
+	arrow.STRING: duckdb.TypeVarchar, arrow.LARGE_STRING: duckdb.TypeVarchar, arrow.STRING_VIEW: duckdb.TypeVarchar,
+	arrow.BINARY: duckdb.TypeBlob, arrow.LARGE_BINARY: duckdb.TypeBlob, arrow.BINARY_VIEW: duckdb.TypeBlob,
+	arrow.FIXED_SIZE_BINARY: duckdb.TypeBlob,
+	arrow.DATE32:            duckdb.TypeDate, arrow.DATE64: duckdb.TypeDate,
+	arrow.TIME32: duckdb.TypeTime, arrow.TIME64: duckdb.TypeTime,
+	arrow.INTERVAL_MONTH_DAY_NANO: duckdb.TypeInterval,
+}
+
+// logicalType is the DuckDB type that an Arrow type reads as. The caller
+// destroys it.
+func logicalType(t arrow.DataType) (duckdb.LogicalType, error) {
+	if id, ok := readable[t.ID()]; ok {
+		return duckdb.CreateLogicalType(id), nil
 	}
 	switch t := t.(type) {
 	case *arrow.Decimal128Type:
-		return fmt.Sprintf("DECIMAL(%d,%d)", t.Precision, t.Scale), nil
+		return decimalType(t)
 	case *arrow.TimestampType:
-		return timestampSQLType(t), nil
+		return duckdb.CreateLogicalType(timestampType(t)), nil
 	case *arrow.DictionaryType:
-		return SQLType(t.ValueType)
+		return logicalType(t.ValueType)
 	case *arrow.StructType:
-		return structSQLType(t)
+		return structType(t)
 	case *arrow.MapType:
-		return mapSQLType(t)
+		return mapType(t)
 	case *arrow.FixedSizeListType:
-		return suffixed(t.Elem(), fmt.Sprintf("[%d]", t.Len()))
-	case arrow.ListLikeType:
-		return suffixed(t.Elem(), "[]")
+		return ofChild(t.Elem(), func(c duckdb.LogicalType) duckdb.LogicalType {
+			return duckdb.CreateArrayType(c, duckdb.IdxT(t.Len()))
+		})
+	case *arrow.ListType:
+		return ofChild(t.Elem(), duckdb.CreateListType)
+	case *arrow.LargeListType:
+		return ofChild(t.Elem(), duckdb.CreateListType)
 	case arrow.ExtensionType:
-		return SQLType(t.StorageType())
+		return logicalType(t.StorageType())
 	}
-	return "", status.New(status.Unimplemented, "the engine cannot read the Arrow type %s", t)
+	return duckdb.LogicalType{}, status.New(status.Unimplemented, "the engine cannot read the Arrow type %s", t)
 }
 
-// simpleSQLTypes are the types without parameters that change the SQL type.
-var simpleSQLTypes = map[arrow.Type]string{
-	arrow.NULL: "INTEGER", arrow.BOOL: "BOOLEAN",
-	arrow.INT8: "TINYINT", arrow.INT16: "SMALLINT", arrow.INT32: "INTEGER", arrow.INT64: "BIGINT",
-	arrow.UINT8: "UTINYINT", arrow.UINT16: "USMALLINT", arrow.UINT32: "UINTEGER", arrow.UINT64: "UBIGINT",
-	arrow.FLOAT32: "FLOAT", arrow.FLOAT64: "DOUBLE",
-	arrow.STRING: "VARCHAR", arrow.LARGE_STRING: "VARCHAR", arrow.STRING_VIEW: "VARCHAR",
-	arrow.BINARY: "BLOB", arrow.LARGE_BINARY: "BLOB", arrow.BINARY_VIEW: "BLOB", arrow.FIXED_SIZE_BINARY: "BLOB",
-	arrow.DATE32: "DATE", arrow.DATE64: "DATE", arrow.TIME32: "TIME", arrow.TIME64: "TIME",
-	arrow.INTERVAL_MONTH_DAY_NANO: "INTERVAL",
+func decimalType(t *arrow.Decimal128Type) (duckdb.LogicalType, error) {
+	if t.Precision < 1 || t.Precision > 38 || t.Scale < 0 || t.Scale > t.Precision {
+		return duckdb.LogicalType{}, status.New(status.Unimplemented, "the engine cannot read the Arrow type %s", t)
+	}
+	return duckdb.CreateDecimalType(uint8(t.Precision), uint8(t.Scale)), nil
 }
 
-func timestampSQLType(t *arrow.TimestampType) string {
+// timestampType: with a zone every unit reads as TIMESTAMPTZ, in microseconds.
+func timestampType(t *arrow.TimestampType) duckdb.Type {
 	switch {
 	case t.TimeZone != "":
-		return "TIMESTAMP WITH TIME ZONE"
+		return duckdb.TypeTimestampTZ
 	case t.Unit == arrow.Second:
-		return "TIMESTAMP_S"
+		return duckdb.TypeTimestampS
 	case t.Unit == arrow.Millisecond:
-		return "TIMESTAMP_MS"
+		return duckdb.TypeTimestampMS
 	case t.Unit == arrow.Nanosecond:
-		return "TIMESTAMP_NS"
+		return duckdb.TypeTimestampNS
 	}
-	return "TIMESTAMP"
+	return duckdb.TypeTimestamp
 }
 
-func structSQLType(t *arrow.StructType) (string, error) {
+func ofChild(elem arrow.DataType, wrap func(duckdb.LogicalType) duckdb.LogicalType) (duckdb.LogicalType, error) {
+	child, err := logicalType(elem)
+	if err != nil {
+		return child, err
+	}
+	defer duckdb.DestroyLogicalType(&child)
+	return wrap(child), nil
+}
+
+func structType(t *arrow.StructType) (duckdb.LogicalType, error) {
 	if t.NumFields() == 0 {
-		return "", status.New(status.Unimplemented, "the engine cannot read a struct without fields")
+		return duckdb.LogicalType{}, status.New(status.Unimplemented, "the engine cannot read a struct without fields")
 	}
-	fields := make([]string, t.NumFields())
-	for i, f := range t.Fields() {
-		name, err := SQLType(f.Type)
-		if err != nil {
-			return "", err
+	names, types := make([]string, 0, t.NumFields()), make([]duckdb.LogicalType, 0, t.NumFields())
+	defer func() {
+		for i := range types {
+			duckdb.DestroyLogicalType(&types[i])
 		}
-		fields[i] = quoteIdent(f.Name) + " " + name
+	}()
+	for _, f := range t.Fields() {
+		child, err := logicalType(f.Type)
+		if err != nil {
+			return child, err
+		}
+		names, types = append(names, f.Name), append(types, child)
 	}
-	return "STRUCT(" + strings.Join(fields, ", ") + ")", nil
+	return duckdb.CreateStructType(types, names), nil
 }
 
-func mapSQLType(t *arrow.MapType) (string, error) {
-	key, err := SQLType(t.KeyType())
+func mapType(t *arrow.MapType) (duckdb.LogicalType, error) {
+	value, err := logicalType(t.ItemType())
 	if err != nil {
-		return "", err
+		return value, err
 	}
-	value, err := SQLType(t.ItemType())
-	if err != nil {
-		return "", err
-	}
-	return "MAP(" + key + ", " + value + ")", nil
-}
-
-func suffixed(elem arrow.DataType, suffix string) (string, error) {
-	name, err := SQLType(elem)
-	if err != nil {
-		return "", err
-	}
-	return name + suffix, nil
+	defer duckdb.DestroyLogicalType(&value)
+	return ofChild(t.KeyType(), func(key duckdb.LogicalType) duckdb.LogicalType {
+		return duckdb.CreateMapType(key, value)
+	})
 }
 
 func quoteIdent(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }

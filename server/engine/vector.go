@@ -45,3 +45,8 @@ func stringsOf(vec duckdb.Vector, n int) []stringT { return dataOf[stringT](vec,
 func dataOf[T any](vec duckdb.Vector, n int) []T {
 	return unsafe.Slice((*T)(duckdb.VectorGetData(vec)), n)
 }
+
+// valuesOf is a buffer as values of a fixed width.
+func valuesOf[T any](b []byte) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
+}
