@@ -41,17 +41,26 @@ func (r *reader) scan(n *jsonNode) (Node, error) {
 		return nil, err
 	}
 	for _, c := range columns {
-		if c == emptyColumn {
-			out.Output, out.Types = append(out.Output, -1), append(out.Types, "BOOLEAN")
+		if c == emptyColumn || c == rowID {
+			// DuckDB reads a row id when it needs no column at all; a rule
+			// refuses a statement that really uses it.
+			out.Output, out.Types = append(out.Output, -1), append(out.Types, virtualType(c))
 			continue
 		}
 		if c >= uint64(len(types)) {
-			return nil, unsupported("row ids of table %s", table.ID())
+			return nil, unsupported("virtual columns of table %s", table.ID())
 		}
 		out.Output, out.Types = append(out.Output, int(c)), append(out.Types, types[c])
 	}
 	out.Filter, err = tableFilters(n, types)
 	return out, err
+}
+
+func virtualType(column uint64) Type {
+	if column == rowID {
+		return "BIGINT"
+	}
+	return "BOOLEAN"
 }
 
 // table finds the federated table that a shadow table stands for.

@@ -177,9 +177,29 @@ func (c converter) conjunction(e *Conjunction) (pushdown.Expr, error) {
 		return args[0], nil
 	}
 	if e.Or {
-		return pushdown.Or{Args: args}, nil
+		return orOf(args), nil
 	}
 	return pushdown.And{Args: args}, nil
+}
+
+// orOf writes x = 1 OR x = 2 OR … as x IN (1, 2, …), which is cheaper and means
+// the same.
+func orOf(args []pushdown.Expr) pushdown.Expr {
+	or := pushdown.Or{Args: args}
+	var in pushdown.In
+	for i, a := range args {
+		eq, ok := a.(pushdown.Compare)
+		if !ok || eq.Op != pushdown.Equal {
+			return or
+		}
+		value, isLiteral := eq.Right.(pushdown.Literal)
+		column, isColumn := eq.Left.(pushdown.Column)
+		if !isLiteral || !isColumn || i > 0 && in.Arg.(pushdown.Column).Name != column.Name {
+			return or
+		}
+		in.Arg, in.Values = column, append(in.Values, value)
+	}
+	return in
 }
 
 func (c converter) between(e *Between) (pushdown.Expr, error) {

@@ -284,8 +284,8 @@ func columnSQL(r *RemoteScan, at int, want Type) string {
 		return "CAST(0 AS " + string(want) + ")"
 	}
 	name := "x" + strconv.Itoa(at)
-	if importedType(r.Spec.OutputSchema().Field(at).Type) == want {
-		return name
+	if got := importedType(r.Spec.OutputSchema().Field(at).Type); got == want || got == "" {
+		return name // nested types are what the shadow table made of them
 	}
 	return "CAST(" + name + " AS " + string(want) + ")"
 }
