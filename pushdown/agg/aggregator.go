@@ -53,7 +53,7 @@ func New(spec *pushdown.Spec, input *arrow.Schema, opts Options) (*Aggregator, e
 	if opts.Alloc == nil {
 		opts.Alloc = memory.DefaultAllocator
 	}
-	a := &Aggregator{spec: spec, output: spec.OutputSchema(), opts: opts}
+	a := &Aggregator{spec: spec, opts: opts}
 	var err error
 	if a.input, err = project(input, expressions(spec)...); err != nil {
 		return nil, err
@@ -68,6 +68,7 @@ func New(spec *pushdown.Spec, input *arrow.Schema, opts Options) (*Aggregator, e
 		}
 		a.aggs = append(a.aggs, g)
 	}
+	a.output = spec.OutputSchema()
 	return a, nil
 }
 

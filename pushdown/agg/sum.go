@@ -59,7 +59,8 @@ func (w wide) plus(o wide) (wide, bool) {
 	return wide{lo, hi}, (w.hi^hi)&(o.hi^hi) >= 0
 }
 
-// exactSums are 128-bit sums; an intermediate overflow is an error.
+// exactSums are 128-bit sums. As in DuckDB, only leaving 128 bits is an error: a
+// sum may have a 39th digit.
 type exactSums struct {
 	dt      arrow.DataType
 	sums    []wide
@@ -88,15 +89,12 @@ func (s *exactSums) array(mem memory.Allocator, from, to int) (arrow.Array, erro
 	out := make([]decimal128.Num, to-from)
 	for i, w := range s.sums[from:to] {
 		out[i] = decimal128.New(w.hi, w.lo)
-		if !out[i].FitsInPrecision(38) {
-			return nil, errSumOverflow()
-		}
 	}
 	return fixedArray(mem, s.dt, out, s.seen[from:to]), nil
 }
 
 func errSumOverflow() error {
-	return status.New(status.OutOfRange, "a sum exceeds 38 digits")
+	return status.New(status.OutOfRange, "a sum exceeds the range of HUGEINT")
 }
 
 // sumDecimal adds decimals; their partial sums look the same.

@@ -69,8 +69,12 @@ type Runner struct {
 	rest   consumer
 }
 
-// New compiles spec over batches of the input schema.
+// New compiles spec, which must be valid over the input schema, for batches of
+// that schema.
 func New(spec pushdown.Spec, input *arrow.Schema, opts Options) (*Runner, error) {
+	if err := spec.Validate(input); err != nil {
+		return nil, err
+	}
 	opts = opts.withDefaults()
 	r := &Runner{mem: opts.Alloc, output: spec.OutputSchema()}
 	var err error
