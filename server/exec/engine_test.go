@@ -103,10 +103,14 @@ func TestEngineCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	stream, err := f.exec.Run(ctx, "q", residual(mergeSQL, mergeSchema, f.scan(sums())), exec.Options{})
 	require.NoError(t, err)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := collect(t.Context(), stream)
+		ended <- err
+	}()
 	soon(t, "the scan runs", func() bool { return f.nodes[0].active.Load() == 1 })
 	cancel()
-	_, err = collect(t.Context(), stream)
-	require.Equal(t, status.Canceled, status.CodeOf(err))
+	require.Equal(t, status.Canceled, status.CodeOf(<-ended))
 	require.NoError(t, stream.Close())
 	f.idle()
 }

@@ -155,7 +155,7 @@ func (s *serving) partitions() error {
 				}
 			}
 		}
-		if !s.node.does.endless {
+		if !s.node.does.endless || s.runner.Done() {
 			return nil
 		}
 	}
@@ -163,6 +163,9 @@ func (s *serving) partitions() error {
 
 // one processes one source batch.
 func (s *serving) one(rows []row) error {
+	if err := s.session.Context().Err(); err != nil {
+		return err
+	}
 	s.batch++
 	if s.batch == s.node.does.failAt {
 		return s.node.does.failWith

@@ -85,6 +85,9 @@ func (o *openScan) global() error {
 	if !spec.Grouped() || len(spec.GroupBy) > 0 {
 		return nil
 	}
+	if len(spec.Partitions) == 0 {
+		spec.Partitions = []string{""} // a valid spec names one; it is not read
+	}
 	w := work{full: spec, remote: spec}
 	if o.columns != nil && !identity(o.columns, o.scan.schema.NumFields()) {
 		w.project = o.columns
@@ -135,25 +138,35 @@ func releaseAll(batches []arrow.RecordBatch) {
 // next returns the next batch or io.EOF. It may be called from several
 // goroutines.
 func (o *openScan) next(ctx context.Context) (arrow.RecordBatch, error) {
+	if err := o.broken(); err != nil {
+		return nil, err
+	}
 	select {
 	case it, ok := <-o.queue.items:
-		return o.got(it, ok)
+		if ok {
+			return o.queue.pop(it), nil
+		}
+		// A queue that ended because of a failure must not look complete.
+		if err := o.broken(); err != nil {
+			return nil, err
+		}
+		return nil, io.EOF
 	case <-o.scan.query.ctx.Done():
-		return nil, o.scan.query.explain(context.Canceled)
+		return nil, o.broken()
 	case <-ctx.Done():
-		return nil, o.scan.query.explain(status.Wrap(status.Canceled, context.Cause(ctx), "read of table %s", o.scan.plan.Table.ID()))
+		return nil, status.Wrap(status.Canceled, context.Cause(ctx), "read of table %s", o.scan.plan.Table.ID())
 	}
 }
 
-func (o *openScan) got(it item, ok bool) (arrow.RecordBatch, error) {
-	if ok {
-		return o.queue.pop(it), nil
+// broken is why the scan cannot go on, or nil.
+func (o *openScan) broken() error {
+	if o.scan.query.ctx.Err() != nil {
+		return o.scan.query.explain(nil)
 	}
-	// A queue that ended because of a failure must not look complete.
 	if o.ctx.Err() != nil && !errors.Is(context.Cause(o.ctx), errEnough) {
-		return nil, o.scan.query.explain(status.New(status.Canceled, "read of table %s was stopped", o.scan.plan.Table.ID()))
+		return status.Wrap(status.Canceled, context.Cause(o.ctx), "read of table %s was stopped", o.scan.plan.Table.ID())
 	}
-	return nil, io.EOF
+	return nil
 }
 
 // close stops the streams, waits for them and releases what is queued.

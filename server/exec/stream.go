@@ -18,31 +18,35 @@ type source interface {
 	Close() error
 }
 
-// Stream is the result of a running plan.
+// Stream is the result of a running plan. Next is for one goroutine at a time.
 type Stream struct {
 	query  *query
 	source source
+	ended  error // what Next returned at the end
 	close  sync.Once
-	err    error
+	closed error // what Close returned
 }
 
 // Schema is the schema that the plan promised.
 func (s *Stream) Schema() *arrow.Schema { return s.query.plan.Schema }
 
 // Next returns the next batch, which the caller releases, or io.EOF after the
-// last one.
+// last one. A stream that has failed stays failed.
 func (s *Stream) Next(ctx context.Context) (arrow.RecordBatch, error) {
-	batch, err := s.source.Next(ctx)
-	switch {
-	case err == nil:
-		return batch, nil
-	case errors.Is(err, io.EOF):
-		if failed := s.query.failure(); failed != nil {
-			return nil, failed
-		}
-		return nil, io.EOF
+	if s.ended != nil {
+		return nil, s.ended
 	}
-	return nil, s.query.explain(err)
+	batch, err := s.source.Next(ctx)
+	if err == nil {
+		return batch, nil
+	}
+	if failed := s.query.failure(); failed != nil || !errors.Is(err, io.EOF) {
+		err = s.query.explain(err)
+	}
+	if s.query.ctx.Err() != nil || errors.Is(err, io.EOF) {
+		s.ended = err
+	}
+	return nil, err
 }
 
 // Close stops the query if it still runs, and returns when nothing of it is
@@ -51,10 +55,10 @@ func (s *Stream) Close() error {
 	s.close.Do(func() {
 		// The scans first: the engine may wait in one of them.
 		s.query.stop()
-		s.err = s.source.Close()
+		s.closed = s.source.Close()
 		s.query.close()
 	})
-	return s.err
+	return s.closed
 }
 
 // Stats tells what the scans have done so far.
