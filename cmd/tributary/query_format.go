@@ -121,7 +121,8 @@ func (t *tableWriter) begin(s *arrow.Schema) error {
 	t.names, t.right, t.head = nil, nil, nil
 	for _, f := range s.Fields() {
 		t.names = append(t.names, f.Name)
-		t.right = append(t.right, arrow.IsPrimitive(f.Type.ID()) && f.Type.ID() != arrow.BOOL && !arrow.IsTemporal(f.Type.ID()) || arrow.IsDecimal(f.Type.ID()))
+		id := f.Type.ID()
+		t.right = append(t.right, arrow.IsInteger(id) || arrow.IsFloating(id) || arrow.IsDecimal(id))
 	}
 	return nil
 }

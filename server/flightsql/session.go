@@ -67,7 +67,7 @@ func (s *Server) SetSessionOptions(ctx context.Context, req *flight.SetSessionOp
 	return &flight.SetSessionOptionsResult{Errors: failed}, nil
 }
 
-func setOption(sess *query.Session, name string, value *flight.SessionOptionValue) flight.SetSessionOptionsResultErrorValue {
+func setOption(sess *query.Session, name string, value *flight.SessionOptionValue) flightpb.SetSessionOptionsResult_ErrorValue {
 	set := sess.Settings()
 	if _, err := set.Get(name); err != nil {
 		return flight.SetSessionOptionsResultErrorInvalidName

@@ -35,7 +35,8 @@ func (s *Server) CreatePreparedStatement(ctx context.Context, req flightsql.Acti
 		return flightsql.ActionCreatePreparedStatementResult{}, err
 	}
 	s.prepared.put(h.ID, st)
-	return flightsql.ActionCreatePreparedStatementResult{Handle: raw, DatasetSchema: st.Schema, IsUpdate: !st.Command.ReadsRows()}, nil
+	update := !st.Command.ReadsRows()
+	return flightsql.ActionCreatePreparedStatementResult{Handle: raw, DatasetSchema: st.Schema, IsUpdate: &update}, nil
 }
 
 // ClosePreparedStatement forgets the plan of a handle.
