@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tributary-db/tributary/codec/codectest"
 	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/server/exec"
 )
@@ -199,6 +200,36 @@ func TestSlowConsumerBoundsMemory(t *testing.T) {
 			ahead := (f.nodes[0].sent.Load() - consumed) * rowBytes
 			require.LessOrEqual(t, float64(ahead), 2*limit)
 			require.Positive(t, f.metric("inflight_bytes"))
+		})
+	}
+}
+
+// TestDamagedStreamsNeverLookComplete damages the stream at every message.
+func TestDamagedStreamsNeverLookComplete(t *testing.T) {
+	t.Parallel()
+	parts := map[string][][]row{"0": repeated(3, 10)}
+	for name, kind := range map[string]codectest.Kind{
+		"cut": codectest.Cut, "lose": codectest.Lose, "skip": codectest.Skip, "duplicate": codectest.Duplicate,
+		"truncate": codectest.Truncate, "corrupt": codectest.Corrupt, "schema": codectest.WrongSchema,
+		"hash": codectest.WrongHash, "epoch": codectest.StaleEpoch, "counts": codectest.WrongCounts,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for at := range 6 { // the echo, a dictionary, three batches, End
+				f := newFixture(t, exec.Config{}, newNode(t, "bad", behaviour{caps: everything, fault: codectest.Fault{Kind: kind, At: at}}, parts))
+				stream := f.run(passThrough(f.scan(rows())), exec.Options{})
+				got, err := collect(t.Context(), stream)
+				if err == nil {
+					// Nothing has a body to damage after the last batch.
+					require.Contains(t, []codectest.Kind{codectest.Truncate, codectest.Corrupt}, kind)
+					require.Equal(t, 5, at)
+					require.Len(t, got, 30)
+					continue
+				}
+				require.ErrorContains(t, err, `"bad"`, "at %d", at)
+				require.Contains(t, []status.Code{status.DataLoss, status.Unavailable, status.Aborted}, status.CodeOf(err), "%v", err)
+				f.idle()
+			}
 		})
 	}
 }

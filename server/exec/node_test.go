@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/codec/codectest"
 	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/run"
 	"github.com/tributary-db/tributary/pushdown/status"
@@ -47,6 +48,7 @@ type behaviour struct {
 	endless   bool   // repeat the data for ever
 	openEpoch string // epoch to echo instead of the own one
 	stall     bool   // never send anything after the echo
+	fault     codectest.Fault
 }
 
 // node is a small scanner under the control of a test.
@@ -71,7 +73,7 @@ func newNode(t *testing.T, name string, does behaviour, parts map[string][][]row
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	n.addr = lis.Addr().String()
-	n.server = grpc.NewServer(codec.ServerOptions()...)
+	n.server = grpc.NewServer(append(codec.ServerOptions(), grpc.StreamInterceptor(codectest.Interceptor(does.fault)))...)
 	flight.RegisterFlightServiceServer(n.server, n)
 	go func() { _ = n.server.Serve(lis) }()
 	t.Cleanup(n.server.Stop)
@@ -128,6 +130,9 @@ func (n *node) serve(session *codec.Session, spec *pushdown.Spec) (rows int64, e
 	s := &serving{node: n, session: session, spec: spec, runner: runner}
 	if err := s.partitions(); err != nil {
 		return 0, err
+	}
+	if n.does.fault.Kind == codectest.Amnesia {
+		return s.rows, nil // it has only sent raw rows
 	}
 	out, err := runner.Finish()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/scalar"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tributary-db/tributary/codec/codectest"
 	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/server/exec"
 	"github.com/tributary-db/tributary/server/plan"
@@ -27,6 +28,7 @@ var behaviours = map[string][2]behaviour{
 	"filter only":      {{caps: everything.Without("agg", "limit", "topn")}, {caps: everything}},
 	"raw":              {{caps: everything, raw: func(int) bool { return true }}, {caps: everything}},
 	"raw and partial":  {{caps: everything, raw: func(i int) bool { return i%2 == 0 }}, {caps: everything}},
+	"amnesiac":         {{caps: everything, raw: func(int) bool { return true }, fault: codectest.Fault{Kind: codectest.Amnesia}}, {}},
 	"partial then raw": {{caps: everything, raw: func(i int) bool { return i > 2 }}, {}},
 }
 
