@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/server/plan"
@@ -29,7 +30,7 @@ type query struct {
 
 func newQuery(ctx context.Context, e *Executor, id string, p *plan.Plan, opts Options) *query {
 	q := &query{id: id, exec: e, plan: p, opts: opts}
-	q.ctx, q.cancel = context.WithCancelCause(ctx)
+	q.ctx, q.cancel = context.WithCancelCause(quiet{ctx})
 	streams := 0
 	for _, s := range p.Scans {
 		q.scans = append(q.scans, newRemoteScan(q, s))
@@ -41,6 +42,14 @@ func newQuery(ctx context.Context, e *Executor, id string, p *plan.Plan, opts Op
 	}
 	return q
 }
+
+// quiet hides a context's deadline from gRPC, which would tell it to the scanner:
+// were the scanner's clock first, the query would fail with the scanner's error
+// in place of its own. The scanner learns of the end by the cancel.
+type quiet struct{ context.Context }
+
+// Deadline says that there is none.
+func (quiet) Deadline() (at time.Time, ok bool) { return time.Time{}, false }
 
 // minWindow keeps a stream moving when a query has very many of them.
 const minWindow = 256 << 10
