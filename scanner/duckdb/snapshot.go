@@ -1,0 +1,241 @@
+package duckdb
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/tributary-db/tributary/pushdown/status"
+)
+
+// snapshot is a table as last seen. It does not change.
+type snapshot struct {
+	partitions []*partition // by id
+	columns    []column
+	schema     *arrow.Schema
+	err        error // why the table is unusable
+}
+
+// partition is a partition as last seen.
+type partition struct {
+	id      string
+	origins []*described
+}
+
+func (p *partition) rows() int64 {
+	n := int64(0)
+	for _, d := range p.origins {
+		if d.rows < 0 {
+			return -1
+		}
+		n += d.rows
+	}
+	return n
+}
+
+// bytes is the size of the files; that of a table in a database is unknown.
+func (p *partition) bytes() int64 {
+	n := int64(0)
+	for _, d := range p.origins {
+		if d.format == formatTable {
+			return -1
+		}
+		n += d.stamp.size
+	}
+	return n
+}
+
+func totalRows(partitions []*partition) int64 {
+	n := int64(0)
+	for _, p := range partitions {
+		if p.rows() < 0 {
+			return -1
+		}
+		n += p.rows()
+	}
+	return n
+}
+
+// located is a partition whose files are known but not read.
+type located struct {
+	id      string
+	origins []origin
+	stamps  []stamp
+}
+
+// refresh looks at the files and reads those that are new or changed. When
+// nothing changed it costs a stat per file.
+func (s *Source) refresh(ctx context.Context) (*snapshot, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found, err := s.locate()
+	if err != nil {
+		return nil, err
+	}
+	if !s.snap.matches(found) {
+		snap := s.build(ctx, found)
+		if err := ctx.Err(); err != nil { // what was seen may be half read
+			return nil, engineError(ctx, "")
+		}
+		s.snap = snap
+	}
+	return s.snap, s.snap.err
+}
+
+// locate lists the partitions, sorted by id, with the stamps of their files.
+func (s *Source) locate() ([]located, error) {
+	out, err := s.locateGlob()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range s.cfg.Partitions {
+		l := located{id: p.ID, origins: []origin{{path: p.Database, table: p.Table}}}
+		if p.Database == "" {
+			files, err := expand(p.Files)
+			if err != nil {
+				return nil, status.Wrap(status.NotFound, err, "partition %q", p.ID)
+			}
+			l.origins = nil
+			for _, f := range files {
+				l.origins = append(l.origins, origin{path: f})
+			}
+		}
+		out = append(out, l)
+	}
+	for i := range out {
+		if err := out[i].stamp(); err != nil {
+			return nil, status.Wrap(status.FailedPrecondition, err, "partition %q", out[i].id)
+		}
+	}
+	return sorted(out)
+}
+
+func (s *Source) locateGlob() ([]located, error) {
+	if len(s.cfg.Glob) == 0 {
+		return nil, nil
+	}
+	files, err := expand(s.cfg.Glob)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]located, len(files))
+	for i, id := range partitionIDs(files) {
+		out[i] = located{id: id, origins: []origin{{path: files[i]}}}
+	}
+	return out, nil
+}
+
+func (l *located) stamp() error {
+	for _, o := range l.origins {
+		st, err := stampOf(o.path)
+		if err != nil {
+			return err
+		}
+		l.stamps = append(l.stamps, st)
+	}
+	return nil
+}
+
+func sorted(all []located) ([]located, error) {
+	slices.SortFunc(all, func(a, b located) int { return strings.Compare(a.id, b.id) })
+	for i := 1; i < len(all); i++ {
+		if all[i].id == all[i-1].id {
+			return nil, status.New(status.InvalidArgument, "two partitions have the id %q: a file and a configured one", all[i].id)
+		}
+	}
+	return all, nil
+}
+
+// matches reports that the snapshot is of exactly these files.
+func (snap *snapshot) matches(found []located) bool {
+	return snap != nil && slices.EqualFunc(snap.partitions, found, func(p *partition, l located) bool {
+		return p.id == l.id && len(p.origins) == len(l.origins) && slices.EqualFunc(p.origins, l.stamps,
+			func(d *described, st stamp) bool { return d.stamp == st }) &&
+			slices.EqualFunc(p.origins, l.origins, func(d *described, o origin) bool { return d.origin == o })
+	})
+}
+
+// build reads what is not known yet.
+func (s *Source) build(ctx context.Context, found []located) *snapshot {
+	known := map[origin]*described{}
+	if s.snap != nil {
+		for _, p := range s.snap.partitions {
+			for _, d := range p.origins {
+				known[d.origin] = d
+			}
+		}
+	}
+	snap := &snapshot{}
+	for _, l := range found {
+		p := &partition{id: l.id}
+		for i, o := range l.origins {
+			d := known[o]
+			if d == nil || d.stamp != l.stamps[i] {
+				d = s.cfg.Engine.describeOrigin(ctx, o, l.stamps[i])
+			}
+			p.origins = append(p.origins, d)
+		}
+		snap.partitions = append(snap.partitions, p)
+	}
+	snap.err = snap.agree()
+	return snap
+}
+
+// agree takes the first origin's columns for the table's and checks the rest.
+func (snap *snapshot) agree() error {
+	var first *described
+	var firstID string
+	for _, p := range snap.partitions {
+		for _, d := range p.origins {
+			if d.err != nil {
+				return status.Wrap(status.FailedPrecondition, d.err, "partition %q", p.id)
+			}
+			if first == nil {
+				first, firstID = d, p.id
+			}
+			if err := sameColumns(first, d, firstID, p.id); err != nil {
+				return err
+			}
+		}
+	}
+	snap.columns = first.columns
+	fields := make([]arrow.Field, len(first.columns))
+	for i, c := range first.columns {
+		fields[i] = arrow.Field{Name: c.name, Type: c.arrow, Nullable: true}
+	}
+	snap.schema = arrow.NewSchema(fields, nil)
+	return nil
+}
+
+// sameColumns compares by name: the order of columns in a file means nothing.
+func sameColumns(want, have *described, wantID, haveID string) error {
+	columns := byName(have.columns)
+	for _, w := range want.columns {
+		h, ok := columns[w.name]
+		if !ok {
+			return status.New(status.FailedPrecondition, "partition %q (%s) has no column %q, which partition %q (%s) has as %s",
+				haveID, have.origin, w.name, wantID, want.origin, w.physical)
+		}
+		if !sameType(w, h) {
+			return status.New(status.FailedPrecondition, "column %q is %s in partition %q (%s) but %s in partition %q (%s)",
+				w.name, h.physical, haveID, have.origin, w.physical, wantID, want.origin)
+		}
+		delete(columns, w.name)
+	}
+	for _, h := range have.columns {
+		if _, extra := columns[h.name]; extra {
+			return status.New(status.FailedPrecondition, "partition %q (%s) has a column %q of type %s, which partition %q (%s) has not",
+				haveID, have.origin, h.name, h.physical, wantID, want.origin)
+		}
+	}
+	return nil
+}
+
+// sameType compares what the table shows, and the members of an ENUM: two of
+// them together might not fit the index type.
+func sameType(a, b column) bool {
+	_, enum := a.arrow.(*arrow.DictionaryType)
+	return arrow.TypeEqual(a.arrow, b.arrow) && (!enum || a.physical == b.physical)
+}

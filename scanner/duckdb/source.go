@@ -1,0 +1,229 @@
+package duckdb
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/tributary-db/tributary/pushdown"
+	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/scanner"
+)
+
+// Config says where a table's rows are: every file that matches Glob is a
+// partition, and Partitions lists more of them one by one.
+type Config struct {
+	// Engine runs the statements.
+	Engine *Engine
+	// Glob are patterns of filepath.Match.
+	Glob []string
+	// Partitions are explicit partitions.
+	Partitions []PartitionConfig
+}
+
+// PartitionConfig is one explicit partition: files, or a table of a database.
+type PartitionConfig struct {
+	// ID is the partition's id, unique in the table.
+	ID string
+	// Files are patterns; all matching files together are the partition.
+	Files []string
+	// Database is the path of a DuckDB database and Table a table or view in
+	// it, "name" or "schema.name".
+	Database, Table string
+}
+
+// Source is a table over DuckDB. It looks at the files again at every call, so
+// that new and changed files are noticed. It is safe for concurrent use.
+type Source struct {
+	cfg Config
+
+	mu   sync.Mutex
+	snap *snapshot
+}
+
+var _ scanner.Source = (*Source)(nil)
+
+// New checks a configuration. Files are first looked at by Schema, Partitions
+// or Scan.
+func New(cfg Config) (*Source, error) {
+	if cfg.Engine == nil {
+		return nil, status.New(status.InvalidArgument, "a DuckDB source needs an engine")
+	}
+	if len(cfg.Glob) == 0 && len(cfg.Partitions) == 0 {
+		return nil, status.New(status.InvalidArgument, "a DuckDB source needs files or partitions")
+	}
+	seen := map[string]bool{}
+	for _, p := range cfg.Partitions {
+		if err := p.check(); err != nil {
+			return nil, status.Wrap(status.InvalidArgument, err, "partition %q", p.ID)
+		}
+		if seen[p.ID] {
+			return nil, status.New(status.InvalidArgument, "partition %q is configured twice", p.ID)
+		}
+		seen[p.ID] = true
+	}
+	return &Source{cfg: cfg}, nil
+}
+
+// FromGlob returns the source of a table whose partitions are the files that
+// match a pattern.
+func FromGlob(engine *Engine, pattern string) (*Source, error) {
+	return New(Config{Engine: engine, Glob: []string{pattern}})
+}
+
+func (p PartitionConfig) check() error {
+	switch {
+	case p.ID == "":
+		return status.New(status.InvalidArgument, "the id is missing")
+	case len(p.Files) > 0 && p.Database != "":
+		return status.New(status.InvalidArgument, "files and a database exclude each other")
+	case len(p.Files) == 0 && p.Database == "":
+		return status.New(status.InvalidArgument, "files or a database are missing")
+	case p.Database != "" && p.Table == "":
+		return status.New(status.InvalidArgument, "the database needs a table")
+	}
+	return nil
+}
+
+// Schema returns the schema that all partitions share.
+func (s *Source) Schema(ctx context.Context) (*arrow.Schema, error) {
+	snap, err := s.refresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return snap.schema, nil
+}
+
+// Partitions returns the partitions in order of their ids.
+func (s *Source) Partitions(ctx context.Context) ([]scanner.Partition, error) {
+	snap, err := s.refresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]scanner.Partition, len(snap.partitions))
+	for i, p := range snap.partitions {
+		out[i] = scanner.Partition{ID: p.id, Rows: p.rows(), Bytes: p.bytes()}
+	}
+	return out, nil
+}
+
+// Capabilities says that DuckDB runs all of a specification.
+func (s *Source) Capabilities() pushdown.Capabilities { return pushdown.AllCapabilities() }
+
+// Scan runs a spec as one statement over the partitions it names.
+func (s *Source) Scan(ctx context.Context, spec pushdown.Spec) (scanner.Reader, error) {
+	snap, err := s.refresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sql, rows, err := snap.statement(&spec)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.cfg.Engine.query(ctx, sql, spec.OutputSchema())
+	if err != nil {
+		return nil, err
+	}
+	r.table = rows
+	for i := range spec.GroupBy {
+		r.canonical = append(r.canonical, i)
+	}
+	return r, nil
+}
+
+// statement writes the SQL of a spec, and says how many rows the partitions
+// hold (-1 unknown).
+func (snap *snapshot) statement(spec *pushdown.Spec) (string, int64, error) {
+	names, err := snap.columnsOf(spec)
+	if err != nil {
+		return "", 0, err
+	}
+	chosen, err := snap.choose(spec.Partitions)
+	if err != nil {
+		return "", 0, err
+	}
+	from, rows := emptyRelation(snap.columns), int64(0)
+	if len(chosen) > 0 {
+		from = union(relations(chosen), names)
+		rows = totalRows(chosen)
+	}
+	sql, err := statement(spec, from)
+	return sql, rows, err
+}
+
+// columnsOf lists the columns that a spec reads and checks that the table has
+// them as the spec says; at least one.
+func (snap *snapshot) columnsOf(spec *pushdown.Spec) ([]string, error) {
+	var names []string
+	for _, c := range spec.InputColumns() {
+		i := slices.IndexFunc(snap.columns, func(have column) bool { return have.name == c.Name })
+		if i < 0 {
+			return nil, status.New(status.FailedPrecondition, "the table has no column %q any more; ask again", c.Name)
+		}
+		if have := snap.columns[i].arrow; !arrow.TypeEqual(have, c.DataType) {
+			return nil, status.New(status.FailedPrecondition, "column %q is %s, not %s any more; ask again", c.Name, have, c.DataType)
+		}
+		names = append(names, c.Name)
+	}
+	if len(names) == 0 {
+		names = append(names, snap.columns[0].name)
+	}
+	return names, nil
+}
+
+func (snap *snapshot) choose(ids []string) ([]*partition, error) {
+	out := make([]*partition, len(ids))
+	for i, id := range ids {
+		j, ok := slices.BinarySearchFunc(snap.partitions, id, func(p *partition, id string) int { return strings.Compare(p.id, id) })
+		if !ok {
+			return nil, status.New(status.NotFound, "the table has no partition %q here", id)
+		}
+		out[i] = snap.partitions[j]
+	}
+	return out, nil
+}
+
+// relations merges the Parquet files of equal columns into one call, so that
+// DuckDB spreads its threads over them.
+func relations(partitions []*partition) []part {
+	var out []part
+	files := map[string][]string{}
+	columns := map[string]map[string]column{}
+	for _, p := range partitions {
+		for _, d := range p.origins {
+			if d.format != formatParquet {
+				out = append(out, part{from: d.from, columns: byName(d.columns)})
+				continue
+			}
+			key := signature(d.columns)
+			files[key] = append(files[key], d.origin.path)
+			columns[key] = byName(d.columns)
+		}
+	}
+	for key, paths := range files {
+		out = append(out, part{from: parquetRelation(paths), columns: columns[key]})
+	}
+	return out
+}
+
+func byName(columns []column) map[string]column {
+	out := make(map[string]column, len(columns))
+	for _, c := range columns {
+		out[c.name] = c
+	}
+	return out
+}
+
+// signature identifies a set of columns whatever their order.
+func signature(columns []column) string {
+	parts := make([]string, len(columns))
+	for i, c := range columns {
+		parts[i] = fmt.Sprintf("%q %s", c.name, c.physical)
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, "\n")
+}

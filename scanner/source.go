@@ -1,0 +1,57 @@
+package scanner
+
+import (
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/tributary-db/tributary/pushdown"
+)
+
+// Source is one table's data. Its methods may be called concurrently.
+type Source interface {
+	// Schema returns the table's schema. An error makes the table unusable, and
+	// its text is shown to users.
+	Schema(ctx context.Context) (*arrow.Schema, error)
+	// Partitions lists the physical partitions. It is called for every
+	// handshake, so it should be cheap, and it should notice changes.
+	Partitions(ctx context.Context) ([]Partition, error)
+	// Capabilities says what Scan can run, exactly as package pushdown defines
+	// it. The zero value is a source that only yields rows.
+	Capabilities() pushdown.Capabilities
+	// Scan runs a spec that is within Capabilities. The reader yields rows of
+	// spec.OutputSchema(), in any order; those of a partial aggregate may have
+	// several rows for a group. When ctx ends the reader stops.
+	Scan(ctx context.Context, spec pushdown.Spec) (Reader, error)
+}
+
+// Partition is one physical partition of a table.
+type Partition struct {
+	// ID is unique within the table on this scanner. The same id on two scanners
+	// is a replica.
+	ID string
+	// Rows and Bytes are exact, or -1 when unknown.
+	Rows, Bytes int64
+}
+
+// Reader yields the rows of one scan. Next is called by one goroutine at a
+// time.
+type Reader interface {
+	// Next returns a batch, which the caller releases, or io.EOF.
+	Next(ctx context.Context) (arrow.RecordBatch, error)
+	// RowsScanned is the number of table rows read so far. It may be called while
+	// Next runs.
+	RowsScanned() int64
+	// Close stops the scan. It is called once Next has returned.
+	Close() error
+}
+
+// Table is a table to serve.
+type Table struct {
+	// Schema defaults to "main".
+	Schema string
+	// Name is the table's name.
+	Name string
+	// Source is its data.
+	Source Source
+}
