@@ -1,4 +1,4 @@
-package codec
+package codec_test
 
 import (
 	"errors"
@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
+	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown"
 )
 
@@ -37,12 +38,12 @@ func benchmarkExchange(b *testing.B, size int64) {
 	batch := build.NewRecordBatch()
 	defer batch.Release()
 	const perScan = 256
-	client := serveTCP(b, func(s *Session) error {
-		if err := s.Open(Opened{Mode: Filtered}, spec.OutputSchema()); err != nil {
+	client := serveTCP(b, func(s *codec.Session) error {
+		if err := s.Open(codec.Opened{Mode: codec.Filtered}, spec.OutputSchema()); err != nil {
 			return s.Fail(err)
 		}
 		for range perScan {
-			if err := s.Send(batch, Filtered, 0); err != nil {
+			if err := s.Send(batch, codec.Filtered, 0); err != nil {
 				return s.Fail(err)
 			}
 		}
@@ -50,7 +51,7 @@ func benchmarkExchange(b *testing.B, size int64) {
 	})
 	b.SetBytes(size * perScan)
 	for b.Loop() {
-		s := open(b, client, OpenRequest{Spec: spec, BatchBytes: size + size/8})
+		s := open(b, client, codec.OpenRequest{Spec: spec, BatchBytes: size + size/8})
 		for {
 			got, err := s.Next()
 			if errors.Is(err, io.EOF) {
@@ -63,13 +64,13 @@ func benchmarkExchange(b *testing.B, size int64) {
 	}
 }
 
-func serveTCP(b *testing.B, handle scanHandler) *Client {
+func serveTCP(b *testing.B, handle scanHandler) *codec.Client {
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(b, err)
-	g := grpc.NewServer(ServerOptions()...)
+	g := grpc.NewServer(codec.ServerOptions()...)
 	flight.RegisterFlightServiceServer(g, &testScanner{handle: handle})
 	go func() { _ = g.Serve(lis) }()
-	client, err := Dial(lis.Addr().String())
+	client, err := codec.Dial(lis.Addr().String())
 	require.NoError(b, err)
 	b.Cleanup(func() {
 		require.NoError(b, client.Close())

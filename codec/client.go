@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow/flight"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -17,8 +18,8 @@ import (
 // Client is a connection to one scanner, safe for concurrent use.
 type Client struct {
 	addr   string
-	conn   *grpc.ClientConn
 	flight flight.FlightServiceClient
+	close  func() error
 }
 
 // Dial prepares a connection to the scanner at addr (host:port, with or without
@@ -33,12 +34,15 @@ func Dial(addr string, opts ...grpc.DialOption) (*Client, error) {
 	if err != nil {
 		return nil, status.Wrap(status.InvalidArgument, err, "scanner address %q", addr)
 	}
-	return &Client{addr: addr, conn: conn, flight: flight.NewFlightServiceClient(conn)}, nil
+	return &Client{
+		addr: addr, flight: flight.NewFlightServiceClient(conn), close: sync.OnceValue(conn.Close),
+	}, nil
 }
 
-// Close closes the connection; running scans fail.
+// Close closes the connection; running scans fail. It may be called more than
+// once.
 func (c *Client) Close() error {
-	return status.Wrap(status.Internal, c.conn.Close(), "closing the connection to %s", c.addr)
+	return status.Wrap(status.Internal, c.close(), "closing the connection to %s", c.addr)
 }
 
 // Hello asks the scanner who it is and what it has. It fails when the protocol

@@ -1,4 +1,4 @@
-package codec
+package codec_test
 
 import (
 	"context"
@@ -14,15 +14,17 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/test/bufconn"
 
+	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/codec/grpcstatus"
 	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/status"
 )
 
 // scanHandler serves one accepted scan.
-type scanHandler func(*Session) error
+type scanHandler func(*codec.Session) error
 
 type testScanner struct {
 	flight.BaseFlightServer
@@ -30,7 +32,7 @@ type testScanner struct {
 }
 
 func (s *testScanner) DoExchange(stream flight.FlightService_DoExchangeServer) error {
-	session, err := Accept(stream, memory.DefaultAllocator)
+	session, err := codec.Accept(stream, memory.DefaultAllocator)
 	if err != nil {
 		return grpcstatus.ToGRPC(err)
 	}
@@ -38,19 +40,19 @@ func (s *testScanner) DoExchange(stream flight.FlightService_DoExchangeServer) e
 }
 
 // serve runs a scanner over an in-memory connection and returns a client.
-func serve(t testing.TB, handle scanHandler, opts ...grpc.ServerOption) *Client {
+func serve(t testing.TB, handle scanHandler, opts ...grpc.ServerOption) *codec.Client {
 	t.Helper()
-	return dialBuf(t, &testScanner{handle: handle}, append(ServerOptions(), opts...)...)
+	return dialBuf(t, &testScanner{handle: handle}, append(codec.ServerOptions(), opts...)...)
 }
 
-func dialBuf(t testing.TB, srv flight.FlightServer, opts ...grpc.ServerOption) *Client {
+func dialBuf(t testing.TB, srv flight.FlightServer, opts ...grpc.ServerOption) *codec.Client {
 	t.Helper()
 	lis := bufconn.Listen(1 << 20)
 	g := grpc.NewServer(opts...)
 	flight.RegisterFlightServiceServer(g, srv)
 	done := make(chan struct{})
 	go func() { defer close(done); _ = g.Serve(lis) }()
-	client, err := Dial("passthrough:///scanner", grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+	client, err := codec.Dial("passthrough:///scanner", grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
 		return lis.DialContext(ctx)
 	}))
 	require.NoError(t, err)
@@ -62,6 +64,26 @@ func dialBuf(t testing.TB, srv flight.FlightServer, opts ...grpc.ServerOption) *
 	return client
 }
 
+// rawConn is a connection to srv with none of this package's options, on either
+// side.
+func rawConn(t testing.TB, srv flight.FlightServer) *grpc.ClientConn {
+	t.Helper()
+	lis := bufconn.Listen(1 << 20)
+	g := grpc.NewServer()
+	flight.RegisterFlightServiceServer(g, srv)
+	done := make(chan struct{})
+	go func() { defer close(done); _ = g.Serve(lis) }()
+	conn, err := grpc.NewClient("passthrough:///scanner", grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return lis.DialContext(ctx) }))
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, conn.Close())
+		g.Stop()
+		<-done
+	})
+	return conn
+}
+
 func testSpec() pushdown.Spec {
 	return pushdown.Spec{
 		Table: "main.t", Partitions: []string{"0"}, Limit: pushdown.NoLimit,
@@ -69,7 +91,7 @@ func testSpec() pushdown.Spec {
 	}
 }
 
-func open(t testing.TB, c *Client, req OpenRequest) *Scan {
+func open(t testing.TB, c *codec.Client, req codec.OpenRequest) *codec.Scan {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	t.Cleanup(cancel)
@@ -103,7 +125,7 @@ func rowsOf(t testing.TB, mem memory.Allocator, from, n int64, text string) arro
 }
 
 // drain reads to the end and returns the rows of column a.
-func drain(s *Scan) (rows []int64, batches int, err error) {
+func drain(s *codec.Scan) (rows []int64, batches int, err error) {
 	for {
 		b, err := s.Next()
 		if errors.Is(err, io.EOF) {
@@ -141,26 +163,26 @@ func TestExchange(t *testing.T) {
 	t.Parallel()
 	alloc := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	t.Cleanup(func() { alloc.AssertSize(t, 0) })
-	client := serve(t, func(s *Session) error {
+	client := serve(t, func(s *codec.Session) error {
 		batch := rowsOf(t, alloc, 0, 100_000, "some text that is longer")
 		defer batch.Release()
 		spec := s.Request().Spec
-		if err := s.Open(Opened{Mode: Filtered, Epoch: "e1"}, spec.OutputSchema()); err != nil {
+		if err := s.Open(codec.Opened{Mode: codec.Filtered, Epoch: "e1"}, spec.OutputSchema()); err != nil {
 			return s.Fail(err)
 		}
 		if err := s.Heartbeat(7); err != nil {
 			return s.Fail(err)
 		}
-		if err := s.Send(batch, Filtered, 100_000); err != nil {
+		if err := s.Send(batch, codec.Filtered, 100_000); err != nil {
 			return s.Fail(err)
 		}
 		return s.End(123_456)
 	})
-	s := open(t, client, OpenRequest{Epoch: "e1", InitialCredit: 100_000})
+	s := open(t, client, codec.OpenRequest{Epoch: "e1", InitialCredit: 100_000})
 	o, err := s.Opened()
 	require.NoError(t, err)
 	spec := testSpec()
-	require.Equal(t, Opened{SpecHash: spec.Hash(), Mode: Filtered, Epoch: "e1", ScanID: "scan-1"}, o)
+	require.Equal(t, codec.Opened{SpecHash: spec.Hash(), Mode: codec.Filtered, Epoch: "e1", ScanID: "scan-1"}, o)
 	rows, batches, err := drain(s)
 	require.NoError(t, err)
 	requireCount(t, rows, 100_000)
