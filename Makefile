@@ -90,7 +90,8 @@ tpch: .cache/tpch-$(TPCH_SF)/.complete-$(TPCH_SF)-8 ## TPC-H data for the client
 
 .PHONY: bench
 bench: build python ## benchmarks side by side; see bench/README.md
-	$(GO) run ./bench/harness
+	$(GO) build -o bin/memscanner ./bench/memscanner
+	TRIBUTARY_BIN=$(CURDIR)/$(BIN) .venv/bin/python bench/run.py
 
 .PHONY: clean
 clean: ## remove what the other targets made

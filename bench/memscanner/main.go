@@ -1,0 +1,123 @@
+// Command memscanner serves the demo's table from memory twice: as a Tributary
+// scanner, and as a bare Flight DoGet of the same batches, which is the ceiling
+// for any transport built on it.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/flight"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	arrowmem "github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+
+	"github.com/tributary-db/tributary/cmd/vqueue"
+	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/scanner"
+	"github.com/tributary-db/tributary/scanner/memory"
+)
+
+func main() {
+	listen := flag.String("listen", "127.0.0.1:0", "address of the scanner")
+	bare := flag.String("bare", "127.0.0.1:0", "address of the bare Flight server")
+	name := flag.String("name", "m0", "name of the scanner")
+	first := flag.Int("first", 0, "first partition of this scanner")
+	step := flag.Int("step", 1, "distance to the next partition")
+	rows := flag.Int("rows", vqueue.Default().Rows, "rows in the table")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := serve(ctx, *name, *listen, *bare, *first, *step, *rows)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "memscanner:", err)
+		os.Exit(1)
+	}
+}
+
+func serve(ctx context.Context, name, listen, bare string, first, step, rows int) error {
+	layout := vqueue.Default()
+	layout.Hot = int(int64(layout.Hot) * int64(rows) / int64(layout.Rows))
+	layout.Rows = rows
+	partitions, err := load(layout, first, step)
+	if err != nil {
+		return err
+	}
+	source, err := memory.New(vqueue.Schema(), partitions)
+	if err != nil {
+		return err
+	}
+	s, err := scanner.New(scanner.Config{Name: name, Tables: []scanner.Table{{Schema: "main", Name: vqueue.Table, Source: source}}, Logger: zerolog.Nop()})
+	if err != nil {
+		return err
+	}
+	lis, err := net.Listen("tcp", listen)
+	if err != nil {
+		return err
+	}
+	bareLis, err := net.Listen("tcp", bare)
+	if err != nil {
+		return err
+	}
+	fmt.Println("listening", lis.Addr(), bareLis.Addr())
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.Serve(ctx, lis) })
+	group.Go(func() error { return serveBare(ctx, bareLis, partitions) })
+	return errors.Join(group.Wait(), s.Close())
+}
+
+func load(layout vqueue.Layout, first, step int) ([]memory.Partition, error) {
+	var partitions []memory.Partition
+	for p := first; p < layout.Partitions; p += step {
+		part := memory.Partition{ID: strconv.Itoa(p)}
+		err := layout.Batches(p, arrowmem.DefaultAllocator, func(b arrow.RecordBatch) error {
+			// 1 MiB a batch, as the scan path aims at.
+			for at := int64(0); at < b.NumRows(); at += 8 << 10 {
+				part.Batches = append(part.Batches, b.NewSlice(at, min(at+8<<10, b.NumRows())))
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		partitions = append(partitions, part)
+	}
+	return partitions, nil
+}
+
+// bareServer is the least that a Flight server can do.
+type bareServer struct {
+	flight.BaseFlightServer
+	partitions []memory.Partition
+}
+
+func serveBare(ctx context.Context, lis net.Listener, partitions []memory.Partition) error {
+	g := grpc.NewServer(codec.ServerOptions()...)
+	flight.RegisterFlightServiceServer(g, &bareServer{partitions: partitions})
+	stop := context.AfterFunc(ctx, g.Stop)
+	defer stop()
+	return g.Serve(lis)
+}
+
+// DoGet sends every batch.
+func (b *bareServer) DoGet(_ *flight.Ticket, stream flight.FlightService_DoGetServer) error {
+	w := flight.NewRecordWriter(stream, ipc.WithSchema(vqueue.Schema()))
+	for _, p := range b.partitions {
+		for _, batch := range p.Batches {
+			if err := w.Write(batch); err != nil {
+				return err
+			}
+		}
+	}
+	return w.Close()
+}

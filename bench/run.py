@@ -1,0 +1,152 @@
+"""Benchmarks of Tributary beside what it is measured against, in one run on one machine.
+
+usage: bench/run.py [--rows N] [--repeat N] [--json FILE]
+
+Everything is warm; the figures are the median and the minimum of the repeats, and ratios of minima.
+Needs bin/tributary, bin/memscanner, and the environment of the client tests.
+"""
+
+import argparse
+import json
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "cmd" / "e2e" / "python"))
+
+import adbc_driver_flightsql.dbapi as flightsql  # noqa: E402
+import duckdb  # noqa: E402
+import pyarrow.flight  # noqa: E402
+from conftest import BINARY, Cluster, Node, http_get, wait_for  # noqa: E402
+
+SEED = "SELECT scope, COUNT(*) FROM vqueue_meta GROUP BY scope"
+QUERIES = {
+    "scopes": SEED,
+    "statuses": """SELECT status, COUNT(*), SUM(num_inbox), MIN(created_at), MAX(last_finish_at), AVG(num_running)
+                   FROM vqueue_meta GROUP BY status""",
+    "window": """SELECT status, service_name, COUNT(*), SUM(num_inbox), MIN(created_at), MAX(last_finish_at), AVG(num_running)
+                 FROM vqueue_meta WHERE created_at >= TIMESTAMP '2026-07-10' AND created_at < TIMESTAMP '2026-07-13'
+                 GROUP BY status, service_name""",
+    "limit": "SELECT * FROM vqueue_meta LIMIT 100",
+    "distinct": "SELECT COUNT(DISTINCT service_name) FROM vqueue_meta",
+    "top": "SELECT id, created_at FROM vqueue_meta WHERE status = 'backing-off' ORDER BY created_at DESC, id LIMIT 20",
+    "export": "SELECT * FROM vqueue_meta",
+}
+
+
+def measure(run, repeat):
+    run()
+    times = []
+    for _ in range(repeat):
+        begun = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - begun)
+    return {"min": min(times), "median": statistics.median(times), "runs": len(times)}
+
+
+def drain_adbc(conn, sql):
+    with conn.cursor() as cur:
+        cur.execute(sql)
+        rows = 0
+        for batch in cur.fetch_record_batch():
+            rows += batch.num_rows
+        return rows
+
+
+def drain_duckdb(con, sql):
+    return sum(b.num_rows for b in con.execute(sql).to_arrow_reader(64 << 10))
+
+
+def demo_data(rows):
+    subprocess.run([BINARY, "demo", "--rows", str(rows), "--dir", str(ROOT / ".cache"), "--listen", "127.0.0.1:0", "--http", ""],
+                   check=True, stdout=subprocess.DEVNULL)
+    return ROOT / ".cache" / f"vqueue_meta-{rows}"
+
+
+def seed_queries(data, logs, repeat):
+    files = sorted(data.glob("*.parquet"))
+    cluster = Cluster(logs, [[f for p in files[i::3] for f in ("--table", f"vqueue_meta={p}")] for i in range(3)])
+    con = duckdb.connect()
+    con.execute(f"CREATE VIEW vqueue_meta AS SELECT * FROM read_parquet('{data}/*.parquet')")
+    results = {}
+    try:
+        full, off = cluster.connect(), cluster.connect(pushdown="off")
+        for name, sql in QUERIES.items():
+            n = 3 if name == "export" else repeat
+            results[name] = {
+                "tributary": measure(lambda: drain_adbc(full, sql), n),
+                "pushdown_off": measure(lambda: drain_adbc(off, sql), 3),
+                "duckdb": measure(lambda: drain_duckdb(con, sql), n),
+            }
+        full.close()
+        off.close()
+    finally:
+        cluster.stop()
+    return results
+
+
+def memory_export(rows, logs):
+    """Full export from memory sources, beside bare Flight DoGets of the same batches."""
+    scanners = []
+    for i in range(3):
+        args = [str(ROOT / "bin" / "memscanner"), "--name", f"m{i}", "--first", str(i), "--step", "3", "--rows", str(rows)]
+        scanners.append(subprocess.Popen(args, stdout=subprocess.PIPE, text=True))
+    try:
+        addrs = [s.stdout.readline().split()[1:] for s in scanners]
+        flags = [f for a in addrs for f in ("--scanner", a[0])]
+        coordinator = Node(logs / "memory-coordinator.log", "coordinator", *flags)
+        wait_for("ready", lambda: http_get(f"http://127.0.0.1:{coordinator.http_port}/readyz"))
+        bare = [pyarrow.flight.FlightClient(f"grpc://{a[1]}", generic_options=[("grpc.max_receive_message_length", -1)]) for a in addrs]
+
+        def drain_bare():
+            total = 0
+            for client in bare:
+                for chunk in client.do_get(pyarrow.flight.Ticket(b"")):
+                    total += chunk.data.num_rows
+            assert total == rows, total
+
+        with flightsql.connect(f"grpc://{coordinator.addr}") as conn:
+            def drain():
+                got = drain_adbc(conn, QUERIES["export"])
+                assert got == rows, got
+
+            return {"tributary": measure(drain, 3), "bare_flight": measure(drain_bare, 3)}
+    finally:
+        for s in scanners:
+            s.terminate()
+            s.wait()
+        coordinator.stop()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=int, default=6_400_000)
+    parser.add_argument("--repeat", type=int, default=10)
+    parser.add_argument("--json", type=pathlib.Path, default=ROOT / ".cache" / "bench.json")
+    args = parser.parse_args()
+    logs = ROOT / ".cache" / "bench-logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    results = {"rows": args.rows, "machine": platform.machine(), "seeds": seed_queries(demo_data(args.rows), logs, args.repeat)}
+    results["memory_export"] = memory_export(args.rows, logs)
+    args.json.write_text(json.dumps(results, indent=1))
+    show(results)
+
+
+def show(results):
+    ms = lambda r: f"{r['min'] * 1000:9.1f} /{r['median'] * 1000:9.1f}"
+    print(f"\n{results['rows']} rows, 3 scanner processes, through Python ADBC; min / median in ms\n")
+    print(f"{'query':10} {'Tributary':>20} {'pushdown = off':>20} {'DuckDB in process':>20} {'Tributary / DuckDB':>20}")
+    for name, r in results["seeds"].items():
+        ratio = r["tributary"]["min"] / r["duckdb"]["min"]
+        print(f"{name:10} {ms(r['tributary']):>20} {ms(r['pushdown_off']):>20} {ms(r['duckdb']):>20} {ratio:20.2f}")
+    m = results["memory_export"]
+    print(f"\nfull export from memory: Tributary {ms(m['tributary'])}, bare Flight DoGet {ms(m['bare_flight'])},"
+          f" Tributary at {m['bare_flight']['min'] / m['tributary']['min']:.2f} of the bare rate")
+
+
+if __name__ == "__main__":
+    main()
