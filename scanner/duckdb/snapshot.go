@@ -122,7 +122,7 @@ func (s *Source) locateGlob() ([]located, error) {
 	}
 	out := make([]located, len(files))
 	for i, id := range partitionIDs(files) {
-		out[i] = located{id: id, origins: []origin{{path: files[i]}}}
+		out[i] = located{id: s.cfg.IDPrefix + id, origins: []origin{{path: files[i]}}}
 	}
 	return out, nil
 }

@@ -21,6 +21,9 @@ type Config struct {
 	Engine *Engine
 	// Glob are patterns of filepath.Match.
 	Glob []string
+	// IDPrefix begins the partition ids of files found by Glob. A scanner sets
+	// its own name, since the same id on two scanners means the same rows.
+	IDPrefix string
 	// Partitions are explicit partitions.
 	Partitions []PartitionConfig
 }
