@@ -1,10 +1,6 @@
 package plan
 
-import (
-	"encoding/json"
-	"slices"
-	"strings"
-)
+import "slices"
 
 // volatileFunctions may give another value at every call.
 var volatileFunctions = map[string]bool{
@@ -12,6 +8,9 @@ var volatileFunctions = map[string]bool{
 	"nextval": true, "currval": true, "error": true, "stats": true, "write_log": true, "sleep_ms": true,
 	"current_query": true, "current_query_id": true, "current_connection_id": true, "current_transaction_id": true,
 }
+
+// contextFunctions look at the statement that they stand in.
+var contextFunctions = map[string]bool{"alias": true, "stats": true, "current_query": true}
 
 // function reads a scalar function call. A function without serialised bind data
 // is bound again from its arguments by DuckDB's own reader of plans, so calling
@@ -24,6 +23,9 @@ func (s scope) function(e *jsonExpr) (Expr, error) {
 	t, err := readType(e.ReturnType)
 	if err != nil {
 		return nil, err
+	}
+	if contextFunctions[e.Name] {
+		return nil, unsupported("the function %s: its value depends on the statement's text", e.Name)
 	}
 	out := &Call{Name: e.Name, Args: args, Result: t, Volatile: volatileFunctions[e.Name]}
 	if e.HasSerialize {
@@ -84,100 +86,4 @@ func plainListAggregate(name Expr) bool {
 	}
 	text, ok := c.Value.(string)
 	return ok && slices.Contains(listAggregates, text)
-}
-
-// aggregate reads an aggregate function call.
-func (s scope) aggregate(e *jsonExpr) (Expr, error) {
-	args, err := s.exprs(e.Children)
-	if err != nil {
-		return nil, err
-	}
-	out := &AggCall{Name: e.Name, Args: args, Distinct: e.AggregateType == "DISTINCT"}
-	if out.Result, err = readType(e.ReturnType); err != nil {
-		return nil, err
-	}
-	if out.Filter, err = s.optional(e.Filter); err != nil {
-		return nil, err
-	}
-	if e.OrderBys != nil {
-		if out.OrderBy, err = s.keys(e.OrderBys.Orders); err != nil {
-			return nil, err
-		}
-	}
-	out.Name, out.Args, err = aggregateCall(e, args, out.Result)
-	return out, err
-}
-
-// aggregateCall returns name and arguments as SQL would have them: it gives back
-// the constants that binding moved from the arguments to the bind data.
-func aggregateCall(e *jsonExpr, args []Expr, result Type) (string, []Expr, error) {
-	switch e.Name {
-	case "sum_no_overflow":
-		return "sum", args, nil
-	case "count":
-		if len(args) == 0 {
-			return "count_star", args, nil
-		}
-	case "string_agg", "group_concat", "listagg":
-		return stringAgg(e, args)
-	case "quantile_cont", "quantile_disc", "median":
-		return quantile(e, args, result)
-	}
-	if e.HasSerialize && len(e.FunctionData) > 0 && !slices.Contains(plainDataAggregates, e.Name) {
-		return "", nil, unsupported("the aggregate %s: its bind data", e.Name)
-	}
-	if len(e.Arguments) > len(args) || len(e.OriginalArguments) > len(args) {
-		return "", nil, unsupported("the aggregate %s: binding dropped some of its arguments", e.Name)
-	}
-	return e.Name, args, nil
-}
-
-// plainDataAggregates have bind data that follow from the arguments' types.
-var plainDataAggregates = []string{"sum", "avg", "min", "max", "first", "last", "any_value", "arg_min", "arg_max"}
-
-func stringAgg(e *jsonExpr, args []Expr) (string, []Expr, error) {
-	var data struct {
-		Separator *string `json:"separator"`
-	}
-	if len(args) != 1 || json.Unmarshal(e.FunctionData, &data) != nil || data.Separator == nil {
-		return "", nil, unsupported("the aggregate %s: its separator", e.Name)
-	}
-	separator, err := newConst("VARCHAR", *data.Separator)
-	return e.Name, append(args, separator), err
-}
-
-func quantile(e *jsonExpr, args []Expr, result Type) (string, []Expr, error) {
-	var data struct {
-		Quantiles []jsonValue `json:"quantiles"`
-		Desc      bool        `json:"desc"`
-	}
-	if len(args) != 1 || json.Unmarshal(e.FunctionData, &data) != nil || data.Desc {
-		return "", nil, unsupported("the aggregate %s: its quantiles", e.Name)
-	}
-	if e.Name == "median" {
-		return e.Name, args, nil
-	}
-	if _, list := elementType(args[0].Type()); list {
-		return "", nil, unsupported("the aggregate %s of lists", e.Name)
-	}
-	q, err := quantileConst(data.Quantiles, strings.HasSuffix(string(result), "[]"))
-	return e.Name, append(args, q), err
-}
-
-func quantileConst(values []jsonValue, list bool) (Expr, error) {
-	parts := make([]string, len(values))
-	for i := range values {
-		c, err := readConst(&values[i])
-		if err != nil {
-			return nil, err
-		}
-		parts[i] = c.SQL
-	}
-	switch {
-	case list:
-		return &Const{SQL: "[" + strings.Join(parts, ", ") + "]", Opaque: true, ConstType: "DOUBLE[]"}, nil
-	case len(parts) == 1:
-		return &Const{SQL: parts[0], Opaque: true, ConstType: "DOUBLE"}, nil
-	}
-	return nil, unsupported("%d quantiles", len(parts))
 }

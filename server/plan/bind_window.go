@@ -37,7 +37,11 @@ func (s scope) windowCall(out *WindowCall, e *jsonExpr) error {
 		return err
 	}
 	if e.Type == "WINDOW_AGGREGATE" {
-		out.Name, out.Args, err = aggregateCall(e, args, out.Result)
+		call, err := aggregateCall(e, args, out.Result)
+		if err == nil && call.descending {
+			err = unsupported("a descending %s as a window function", e.Name)
+		}
+		out.Name, out.Args = call.name, call.args
 		return err
 	}
 	name, ok := windowFunctions[e.Type]
@@ -148,17 +152,25 @@ func (s scope) frameBound(out *WindowCall, bound string, e *jsonExpr) (string, e
 }
 
 // rangeOffset undoes what binding does to the offset of a RANGE bound: it makes
-// it the limiting value, the order key plus or minus the offset.
+// it the limiting value, the order key plus or minus the offset, and casts key
+// and bounds to one type.
 func rangeOffset(out *WindowCall, bound Expr, preceding bool) (Expr, error) {
-	if c, ok := bound.(*Call); ok && len(out.OrderBy) == 1 && len(c.Args) == 2 {
+	if c, ok := uncast(bound).(*Call); ok && len(out.OrderBy) == 1 && len(c.Args) == 2 {
 		key := out.OrderBy[0]
 		op := "+"
 		if preceding != key.Descending {
 			op = "-"
 		}
-		if c.Name == op && ExprString(c.Args[0]) == ExprString(key.Expr) {
+		if c.Name == op && ExprString(uncast(c.Args[0])) == ExprString(uncast(key.Expr)) {
 			return c.Args[1], nil
 		}
 	}
 	return nil, unsupported("a RANGE frame bound of this form")
+}
+
+func uncast(e Expr) Expr {
+	if c, ok := e.(*Cast); ok && !c.Try {
+		return c.Arg
+	}
+	return e
 }

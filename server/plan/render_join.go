@@ -176,38 +176,3 @@ func (r *renderer) quantified(conditions []JoinCondition, needles []string, subq
 	}
 	return "(" + needle + " IN (" + subquery + "))"
 }
-
-// singleJoin renders the one matching row as a scalar subquery: more than one is
-// an error, none is NULL.
-func (r *renderer) singleJoin(n *Join) *query {
-	left, right := r.sides(n)
-	inner := query{relation: right}
-	inner.where = slices.Concat(inner.where, r.conditions(n, left.cols, right.cols))
-	values := selectColumns(right.cols, n.RightProjection)
-	outer := &query{relation: left}
-	outer.cols = slices.Clone(selectColumns(left.cols, n.LeftProjection))
-	if len(values) == 1 {
-		inner.cols = values
-		outer.cols = append(outer.cols, "("+inner.text()+")")
-		return outer
-	}
-	width := len(outer.cols)
-	inner.cols = []string{packed(values)}
-	outer.cols = append(outer.cols, "("+inner.text()+")")
-	sub := r.sub(outer)
-	row := sub.cols[width]
-	sub.cols = sub.cols[:width:width]
-	for i := range values {
-		sub.cols = append(sub.cols, fmt.Sprintf("struct_extract(%s, 'f%d')", row, i))
-	}
-	return &query{relation: sub}
-}
-
-// packed makes one struct of several values.
-func packed(values []string) string {
-	parts := make([]string, len(values))
-	for i, v := range values {
-		parts[i] = fmt.Sprintf("'f%d': %s", i, v)
-	}
-	return "{" + strings.Join(parts, ", ") + "}"
-}
