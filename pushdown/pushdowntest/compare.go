@@ -117,8 +117,14 @@ func RequireSameRows(t TB, want, got [][]any) {
 }
 
 func sortedRows(rows [][]any) [][]any {
-	rows = slices.Clone(rows)
-	slices.SortFunc(rows, func(a, b []any) int { return strings.Compare(RowText(a), RowText(b)) })
+	texts := make(map[*any]string, len(rows))
+	for _, row := range rows {
+		if len(row) > 0 {
+			texts[&row[0]] = RowText(row)
+		}
+	}
+	rows = slices.DeleteFunc(slices.Clone(rows), func(row []any) bool { return len(row) == 0 })
+	slices.SortFunc(rows, func(a, b []any) int { return strings.Compare(texts[&a[0]], texts[&b[0]]) })
 	return rows
 }
 

@@ -304,7 +304,14 @@ func castDecimal(x *big.Int, from arrow.DataType, scale int32, to *arrow.Decimal
 	return inRange(q, to)
 }
 
+// castTimestamp keeps the infinities, which are the greatest value of a type and
+// its negation.
 func castTimestamp(x *big.Int, from arrow.DataType, to *arrow.TimestampType) (any, error) {
+	_, limit := Range(from)
+	if x.CmpAbs(limit) == 0 {
+		_, limit = Range(to)
+		return new(big.Int).Mul(limit, big.NewInt(int64(x.Sign()))), nil
+	}
 	factor := int64(86_400_000_000)
 	if t, ok := from.(*arrow.TimestampType); ok {
 		factor = int64(t.Unit.Multiplier() / to.Unit.Multiplier())

@@ -56,11 +56,14 @@ func (s *sortKeys) check(batch arrow.RecordBatch) error {
 // keyReader reads one sort key of a batch.
 type keyReader struct {
 	arr  arrow.Array
-	flip byte // 0xFF when descending
-	null byte // rank of NULL
-	word func(i int) uint64
-	text func(i int) string
-	wide *array.Decimal128
+	dict *array.Dictionary // arr, when it is one
+	flip byte              // 0xFF when descending
+	null byte              // rank of NULL
+	// nulls says that there may be NULLs.
+	nulls bool
+	word  func(i int) uint64
+	text  func(i int) string
+	wide  *array.Decimal128
 }
 
 func (s *sortKeys) reader(batch arrow.RecordBatch) []keyReader {
@@ -81,7 +84,7 @@ func (s *sortKeys) reader(batch arrow.RecordBatch) []keyReader {
 const signBit = 1 << 63
 
 func newKeyReader(arr arrow.Array) keyReader {
-	r := keyReader{arr: arr}
+	r := keyReader{arr: arr, nulls: arr.NullN() > 0}
 	switch a := arr.(type) {
 	case *array.Dictionary:
 		return dictionaryReader(a)
@@ -143,7 +146,7 @@ func integerWord(arr arrow.Array) func(int) uint64 {
 // dictionaryReader reads the values behind the codes; a code may stand for NULL.
 func dictionaryReader(a *array.Dictionary) keyReader {
 	r := newKeyReader(a.Dictionary())
-	r.arr = a
+	r.arr, r.dict, r.nulls = a, a, r.nulls || a.NullN() > 0
 	if word := r.word; word != nil {
 		r.word = func(i int) uint64 { return word(a.GetValueIndex(i)) }
 	}
@@ -154,11 +157,10 @@ func dictionaryReader(a *array.Dictionary) keyReader {
 }
 
 func (r *keyReader) isNull(i int) bool {
-	if r.arr.IsNull(i) {
-		return true
+	if !r.nulls {
+		return false
 	}
-	d, ok := r.arr.(*array.Dictionary)
-	return ok && d.Dictionary().IsNull(d.GetValueIndex(i))
+	return r.arr.IsNull(i) || r.dict != nil && r.dict.Dictionary().IsNull(r.dict.GetValueIndex(i))
 }
 
 func orderedFloat(f float64) uint64 {
@@ -202,8 +204,8 @@ func (r *keyReader) encode(buf []byte, i int) []byte {
 	case r.text != nil:
 		return appendText(buf, r.text(i))
 	}
-	if d, ok := r.arr.(*array.Dictionary); ok {
-		i = d.GetValueIndex(i)
+	if r.dict != nil {
+		i = r.dict.GetValueIndex(i)
 	}
 	v := r.wide.Value(i)
 	buf = binary.BigEndian.AppendUint64(buf, uint64(v.HighBits())^signBit)
@@ -234,9 +236,8 @@ func (s *sortKeys) prefixes(out []uint64, batch arrow.RecordBatch) []uint64 {
 	if r.flip != 0 {
 		flip = math.MaxUint64
 	}
-	nulls := r.arr.NullN() > 0 || r.arr.DataType().ID() == arrow.DICTIONARY
 	for i := range out {
-		if nulls && r.isNull(i) {
+		if r.isNull(i) {
 			out[i] = uint64(r.null) << 62
 		} else {
 			out[i] = rankValue<<62 | (r.top(i)^flip)>>2
@@ -253,8 +254,8 @@ func (r *keyReader) top(i int) uint64 {
 	case r.text != nil:
 		return topText(r.text(i))
 	}
-	if d, ok := r.arr.(*array.Dictionary); ok {
-		i = d.GetValueIndex(i)
+	if r.dict != nil {
+		i = r.dict.GetValueIndex(i)
 	}
 	return uint64(r.wide.Value(i).HighBits()) ^ signBit
 }

@@ -16,16 +16,17 @@ import (
 // lose against the root by an 8-byte prefix of their key; only the others are
 // encoded.
 type topN struct {
-	limit    int
-	cols     columns
-	keys     *sortKeys
-	outKeys  *sortKeys // over the output columns; nil when a key is not there
-	mem      memory.Allocator
-	heap     entries
-	stores   []*store
-	held     int // rows in stores
-	scratch  []byte
-	prefixes []uint64
+	limit     int
+	cols      columns
+	keys      *sortKeys
+	outKeys   *sortKeys // over the output columns; nil when a key is not there
+	mem       memory.Allocator
+	heap      entries
+	stores    []*store
+	maxStores int
+	held      int // rows in stores
+	scratch   []byte
+	prefixes  []uint64
 }
 
 // entry is a kept row: its key and where its columns are.
@@ -64,7 +65,7 @@ func newTopN(spec pushdown.Spec, input *arrow.Schema, opts Options) (*topN, erro
 	if err != nil {
 		return nil, err
 	}
-	t := &topN{limit: int(spec.Limit), cols: cols, keys: keys, mem: opts.Alloc}
+	t := &topN{limit: int(spec.Limit), cols: cols, keys: keys, mem: opts.Alloc, maxStores: minStores}
 	t.outKeys, _ = newSortKeys(spec.OrderBy, cols.schema)
 	return t, nil
 }

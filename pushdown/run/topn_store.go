@@ -48,22 +48,25 @@ func takeEntries(es []*entry, mem memory.Allocator) (arrow.RecordBatch, error) {
 	return eval.Take(es[0].store.rows, sel, mem)
 }
 
+// minStores is how many stores are held before they are joined.
+const minStores = 256
+
 // compact drops the rows that were displaced once they outnumber the kept ones.
 func (t *topN) compact() error {
-	if t.held <= 2*t.limit+agg.MaxEmitRows && len(t.stores) <= 256 {
+	if t.held <= 2*t.limit+agg.MaxEmitRows && len(t.stores) <= t.maxStores {
 		return nil
 	}
 	if err := t.unify(); err != nil {
 		return err
 	}
-	if len(t.stores) > 1 {
-		return t.compactEach()
+	if err := t.compactEach(); err != nil {
+		return err
 	}
-	t.held = 0
-	return t.shrink(t.stores[0])
+	t.maxStores = max(minStores, 2*len(t.stores))
+	return nil
 }
 
-// compactEach shrinks the stores that cannot become one.
+// compactEach drops the stores without a kept row and shrinks the others.
 func (t *topN) compactEach() error {
 	live := map[*store]bool{}
 	for _, e := range t.heap {
