@@ -77,6 +77,13 @@ func (c *dictCodes) read(d *array.Dictionary, f *frame) ([]int32, []uint64, erro
 }
 
 func clampCodes(codes []int32, valid []uint64, size int) error {
+	var largest uint32
+	for _, code := range codes {
+		largest = max(largest, uint32(code))
+	}
+	if int(largest) < size {
+		return nil
+	}
 	for i, code := range codes {
 		if uint(code) < uint(size) {
 			continue

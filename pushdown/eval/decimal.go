@@ -158,16 +158,29 @@ func (a i128) float(scale, digits int32) float64 {
 	if scale == 0 || a.isWord() && exactFloat(int64(a.lo)) {
 		return a.toFloat(digits) / power
 	}
-	if a.isWord() && scale <= 18 {
+	if digits <= 18 {
 		v, ten := int64(a.lo), int64(powerOfTen(scale).lo)
 		return float64(v/ten) + float64(v%ten)/power
 	}
-	return a.floatWide(scale, digits, power)
+	q, r := a.quoRem(scale)
+	return q.toFloat(digits) + r.toFloat(digits)/power
 }
 
-func (a i128) floatWide(scale, digits int32, power float64) float64 {
-	q, r := new(big.Int).QuoRem(a.big(), powerOfTen(scale).big(), new(big.Int))
-	return fromNum(decimal128.FromBigInt(q)).toFloat(digits) + fromNum(decimal128.FromBigInt(r)).toFloat(digits)/power
+// quoRem divides by 10^n, truncating.
+func (a i128) quoRem(n int32) (q, r i128) {
+	if n > 19 {
+		bq, br := new(big.Int).QuoRem(a.big(), powerOfTen(n).big(), new(big.Int))
+		return fromNum(decimal128.FromBigInt(bq)), fromNum(decimal128.FromBigInt(br))
+	}
+	hi, lo, negative := a.magnitude()
+	ten := powerOfTen(n).lo
+	qhi, rest := bits.Div64(0, hi, ten)
+	qlo, rest := bits.Div64(rest, lo, ten)
+	q, r = i128{lo: qlo, hi: int64(qhi)}, i128{lo: rest}
+	if negative {
+		return q.negate(), r.negate()
+	}
+	return q, r
 }
 
 func exactFloat(v int64) bool { return -1<<53 <= v && v <= 1<<53 }

@@ -16,10 +16,12 @@ type dictTest struct {
 	plain node
 
 	batch uint64
-	yes   []uint64
-	no    []uint64
-	codes dictCodes
-	out   truth
+	// yes and no are 1 for the values that pass and that fail.
+	yes, no []uint8
+	// decided: the predicate is NULL for no value but NULL.
+	decided bool
+	codes   dictCodes
+	out     truth
 }
 
 func (d *dictTest) eval(f *frame) (vec, error) {
@@ -39,8 +41,12 @@ func (d *dictTest) eval(f *frame) (vec, error) {
 		return nil, err
 	}
 	d.out.resize(f.n)
-	gatherWords(d.out.yes, d.yes, codes)
-	gatherWords(d.out.no, d.no, codes)
+	lookUp(d.out.yes, d.yes, codes)
+	if d.decided {
+		d.out.settle(valid, false)
+		return &d.out, nil
+	}
+	lookUp(d.out.no, d.no, codes)
 	d.mask(valid)
 	return &d.out, nil
 }
@@ -60,8 +66,7 @@ func (d *dictTest) mask(valid []uint64) {
 // prepare evaluates the predicate over the dictionary.
 func (d *dictTest) prepare(values arrow.Array) error {
 	n := values.Len()
-	d.yes = resize(d.yes, wordsFor(n))
-	d.no = resize(d.no, wordsFor(n))
+	d.yes, d.no, d.decided = resize(d.yes, n), resize(d.no, n), true
 	f := frame{cols: []arrow.Array{values}}
 	for f.off = 0; f.off < n; f.off += chunkRows {
 		f.n = min(chunkRows, n-f.off)
@@ -69,20 +74,25 @@ func (d *dictTest) prepare(values arrow.Array) error {
 		if err != nil {
 			return err
 		}
-		copy(d.yes[f.off>>6:], b.yes)
-		copy(d.no[f.off>>6:], b.no)
+		for i := range f.n {
+			yes, no := uint8(b.yes[i>>6]>>(i&63)&1), uint8(b.no[i>>6]>>(i&63)&1)
+			d.yes[f.off+i], d.no[f.off+i] = yes, no
+			if yes|no == 0 && values.IsValid(f.off+i) {
+				d.decided = false
+			}
+		}
 	}
 	return nil
 }
 
-// gatherWords sets bit i of dst to bit rows[i] of src.
-func gatherWords(dst, src []uint64, rows []int32) {
+// lookUp sets bit i of dst to answer[codes[i]].
+func lookUp(dst []uint64, answer []uint8, codes []int32) {
 	for k := range dst {
 		var blk []int32
-		blk, rows = block(rows)
+		blk, codes = block(codes)
 		var w uint64
-		for _, r := range blk {
-			w = w>>1 | src[r>>6]>>(r&63)<<63
+		for _, c := range blk {
+			w = w>>1 | uint64(answer[c])<<63
 		}
 		dst[k] = w >> (64 - len(blk))
 	}
