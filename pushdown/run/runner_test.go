@@ -69,10 +69,16 @@ func stopsEarly(spec pushdown.Spec) bool {
 	return spec.Limit == 0 || spec.Limit > 0 && len(spec.OrderBy) == 0
 }
 
-// property runs check over random batches and specs and checks for leaks.
-func property(t *testing.T, check func(t *rapid.T, mem memory.Allocator, schema *arrow.Schema, batches []arrow.RecordBatch, spec pushdown.Spec)) {
+type check func(t *rapid.T, mem memory.Allocator, schema *arrow.Schema, batches []arrow.RecordBatch, spec pushdown.Spec)
+
+func property(t *testing.T, check check) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	rapid.Check(t, over(check))
+}
+
+// over runs check over random batches and a random spec and looks for leaks.
+func over(check check) func(*rapid.T) {
+	return func(t *rapid.T) {
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 		schema := pushdowntest.Schema(t)
 		batches := pushdowntest.Batches(t, mem, schema, 40)
@@ -82,17 +88,19 @@ func property(t *testing.T, check func(t *rapid.T, mem memory.Allocator, schema 
 		check(t, mem, schema, batches, spec)
 		pushdowntest.ReleaseAll(batches)
 		mem.AssertSize(t, 0)
-	})
+	}
 }
 
-func TestRandomSpecsEqualReference(t *testing.T) {
-	property(t, func(t *rapid.T, mem memory.Allocator, schema *arrow.Schema, batches []arrow.RecordBatch, spec pushdown.Spec) {
-		want, wantErr := pushdowntest.Reference(spec, batches...)
-		got, err := execute(spec, schema, randomOptions(t, mem), batches)
-		defer pushdowntest.ReleaseAll(got)
-		requireLike(t, spec, want, wantErr, got, err)
-	})
+func equalsReference(t *rapid.T, mem memory.Allocator, schema *arrow.Schema, batches []arrow.RecordBatch, spec pushdown.Spec) {
+	want, wantErr := pushdowntest.Reference(spec, batches...)
+	got, err := execute(spec, schema, randomOptions(t, mem), batches)
+	defer pushdowntest.ReleaseAll(got)
+	requireLike(t, spec, want, wantErr, got, err)
 }
+
+func TestRandomSpecsEqualReference(t *testing.T) { property(t, equalsReference) }
+
+func FuzzSpecs(f *testing.F) { f.Fuzz(rapid.MakeFuzz(over(equalsReference))) }
 
 // Running what Split sends away and then what it keeps equals running the spec.
 func TestSplitEqualsWhole(t *testing.T) {
