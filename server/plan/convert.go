@@ -74,6 +74,16 @@ func (c converter) column(e *Ref) (pushdown.Expr, error) {
 	return pushdown.Column{Name: f.Name, DataType: f.Type}, nil
 }
 
+// anyColumn is for NULL tests and counts, which do not look at values: a column
+// may have any type.
+func (c converter) anyColumn(e Expr) (pushdown.Expr, error) {
+	ref, ok := e.(*Ref)
+	if !ok || ref.Index < 0 || ref.Index >= c.table.Arrow.NumFields() {
+		return c.expr(e)
+	}
+	return tableColumn(c.table, ref.Index), nil
+}
+
 func (c converter) cast(e *Cast) (pushdown.Expr, error) {
 	if e.Try {
 		return nil, notPushed("TRY_CAST is not pushed")
@@ -278,15 +288,17 @@ func (c converter) operator(e *Operator) (pushdown.Expr, error) {
 		}
 		return pushdown.Coalesce{Args: args, DataType: t}, nil
 	}
-	args, err := c.list(e.Args)
-	if err != nil {
-		return nil, err
-	}
+	return c.unary(e)
+}
+
+func (c converter) unary(e *Operator) (pushdown.Expr, error) {
 	switch e.Kind {
 	case "NOT":
-		return pushdown.Not{Arg: args[0]}, nil
+		arg, err := c.expr(e.Args[0])
+		return pushdown.Not{Arg: arg}, err
 	case "IS NULL", "IS NOT NULL":
-		return pushdown.IsNull{Arg: args[0], Negated: e.Kind == "IS NOT NULL"}, nil
+		arg, err := c.anyColumn(e.Args[0])
+		return pushdown.IsNull{Arg: arg, Negated: e.Kind == "IS NOT NULL"}, err
 	}
 	return nil, notPushed("operator %s is not pushed", e.Kind)
 }

@@ -355,6 +355,7 @@ func moreStatements() []string {
 		"SELECT s FROM t UNION SELECT s FROM u",
 		"SELECT l, count(*) FROM t GROUP BY l",
 		"SELECT count(l), count(bl) FROM t",
+		"SELECT count(l), sum(a) FROM t WHERE l IS NULL OR a > 3",
 		"SELECT b, l FROM t WHERE l IS NOT NULL",
 		"SELECT usm, ti, sum(usm), avg(ti) FROM t GROUP BY usm, ti",
 		"SELECT a + b, count(*) FROM t WHERE a * 2 < 9 GROUP BY 1",

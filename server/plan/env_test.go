@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -65,29 +66,36 @@ func testSnapshot(t testing.TB) *catalog.Snapshot {
 		testTable(t, "e", "x INTEGER, y VARCHAR", 0, s1),
 		testTable(t, "lists", "l LIST, a INTEGER", 1, s1),
 	}
-	for name, fields := range tpch() {
-		tables = append(tables, testTable(t, name, fields, 3, s1, s2, s3))
-	}
-	for _, table := range tables {
+	for _, table := range append(tables, suiteTables(t, "tpch", s1, s2, s3)...) {
 		snap.Tables[table.ID()] = table
 	}
 	return snap
 }
 
-func tpch() map[string]string {
-	return map[string]string{
-		"lineitem": "l_orderkey BIGINT, l_partkey BIGINT, l_suppkey BIGINT, l_linenumber BIGINT, l_quantity DECIMAL(15,2), l_extendedprice DECIMAL(15,2), " +
-			"l_discount DECIMAL(15,2), l_tax DECIMAL(15,2), l_returnflag VARCHAR, l_linestatus VARCHAR, l_shipdate DATE, l_commitdate DATE, l_receiptdate DATE, " +
-			"l_shipinstruct VARCHAR, l_shipmode VARCHAR, l_comment VARCHAR",
-		"orders": "o_orderkey BIGINT, o_custkey BIGINT, o_orderstatus VARCHAR, o_totalprice DECIMAL(15,2), o_orderdate DATE, o_orderpriority VARCHAR, " +
-			"o_clerk VARCHAR, o_shippriority INTEGER, o_comment VARCHAR",
-		"customer": "c_custkey BIGINT, c_name VARCHAR, c_address VARCHAR, c_nationkey INTEGER, c_phone VARCHAR, c_acctbal DECIMAL(15,2), c_mktsegment VARCHAR, c_comment VARCHAR",
-		"part":     "p_partkey BIGINT, p_name VARCHAR, p_mfgr VARCHAR, p_brand VARCHAR, p_type VARCHAR, p_size INTEGER, p_container VARCHAR, p_retailprice DECIMAL(15,2), p_comment VARCHAR",
-		"partsupp": "ps_partkey BIGINT, ps_suppkey BIGINT, ps_availqty BIGINT, ps_supplycost DECIMAL(15,2), ps_comment VARCHAR",
-		"supplier": "s_suppkey BIGINT, s_name VARCHAR, s_address VARCHAR, s_nationkey INTEGER, s_phone VARCHAR, s_acctbal DECIMAL(15,2), s_comment VARCHAR",
-		"nation":   "n_nationkey INTEGER, n_name VARCHAR, n_regionkey INTEGER, n_comment VARCHAR",
-		"region":   "r_regionkey INTEGER, r_name VARCHAR, r_comment VARCHAR",
+// suiteTables are the tables of testdata/<suite>/schema.sql.
+func suiteTables(t testing.TB, suite string, scanners ...*catalog.Scanner) []*catalog.Table {
+	text, err := os.ReadFile("testdata/" + suite + "/schema.sql")
+	require.NoError(t, err)
+	var out []*catalog.Table
+	for line := range strings.Lines(strings.ReplaceAll(string(text), " NOT NULL", "")) {
+		name, fields, ok := strings.Cut(strings.TrimSpace(strings.TrimPrefix(line, "CREATE TABLE ")), "(")
+		if ok {
+			out = append(out, testTable(t, name, strings.TrimSuffix(fields, ");"), 3, scanners...))
+		}
 	}
+	require.NotEmpty(t, out)
+	return out
+}
+
+// newSuiteEnv has the tables of one suite only.
+func newSuiteEnv(t testing.TB, suite string) *rulesEnv {
+	snap := &catalog.Snapshot{Version: 1, Tables: map[string]*catalog.Table{}}
+	for _, table := range suiteTables(t, suite, testScanner("s1", pushdown.AllCapabilities())) {
+		snap.Tables[table.ID()] = table
+	}
+	env := &rulesEnv{binder: newEngineBinder(t), snap: snap}
+	require.NoError(t, env.binder.Sync(t.Context(), snap))
+	return env
 }
 
 // engineBinder is the real binder of the embedded engine.

@@ -148,7 +148,7 @@ func (c converter) partial(spec *pushdown.Spec, p *Partial) error {
 	for i, a := range p.Aggregates {
 		agg := pushdown.Aggregate{Name: fmt.Sprintf("a%d", i), Func: a.Func}
 		if a.Arg != nil {
-			if agg.Arg, err = c.expr(a.Arg); err != nil {
+			if agg.Arg, err = c.aggregated(a.Func, a.Arg); err != nil {
 				return err
 			}
 		}
@@ -160,6 +160,13 @@ func (c converter) partial(spec *pushdown.Spec, p *Partial) error {
 		spec.Aggregates = append(spec.Aggregates, agg)
 	}
 	return nil
+}
+
+func (c converter) aggregated(f pushdown.AggFunc, arg Expr) (pushdown.Expr, error) {
+	if f == pushdown.Count {
+		return c.anyColumn(arg)
+	}
+	return c.expr(arg)
 }
 
 // specTypes are the SQL types of the spec's output columns.

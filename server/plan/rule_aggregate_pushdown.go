@@ -231,7 +231,7 @@ func (b *partialBuilder) add(f pushdown.AggFunc, arg, filter Expr, t Type) (*Ref
 	a := PartialAggregate{Func: f, Type: t}
 	var err error
 	if arg != nil {
-		if a.Arg, err = b.overTable(arg); err != nil {
+		if a.Arg, err = b.argument(f, arg); err != nil {
 			return nil, err
 		}
 	}
@@ -248,6 +248,14 @@ func (b *partialBuilder) add(f pushdown.AggFunc, arg, filter Expr, t Type) (*Ref
 		b.partial.Aggregates = append(b.partial.Aggregates, a)
 	}
 	return &Ref{Index: len(b.partial.Keys) + at, RefType: t}, nil
+}
+
+// argument is overTable, save that a column of any type can be counted.
+func (b *partialBuilder) argument(f pushdown.AggFunc, e Expr) (Expr, error) {
+	if ref, ok := b.view.inline(e).(*Ref); ok && f == pushdown.Count && ref.Index >= 0 {
+		return ref, nil
+	}
+	return b.overTable(e)
 }
 
 // count is the sum of the partial counts; without groups it is 0, not NULL,

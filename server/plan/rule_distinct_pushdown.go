@@ -21,18 +21,33 @@ func (distinctPushdown) Apply(root Node) (Node, bool, error) {
 }
 
 func pushDistinct(d *Distinct) Node {
-	if distinctPushed(d.Input) {
-		return d
+	if len(d.On) > 0 {
+		return &Distinct{Input: explainDistinct(d.Input, "it is DISTINCT ON"), On: d.On, OrderBy: d.OrderBy}
 	}
-	input, err := distinctInput(d)
-	if err != nil {
-		input = explainScans(d.Input, "DISTINCT stays at the coordinator: "+err.Error())
-	}
-	return &Distinct{Input: input, On: d.On, OrderBy: d.OrderBy}
+	return &Distinct{Input: dedupe(d.Input), OrderBy: d.OrderBy}
 }
 
-// distinctPushed recognises what distinctInput makes.
-func distinctPushed(n Node) bool {
+func explainDistinct(n Node, why string) Node {
+	return explainScans(n, "DISTINCT stays at the coordinator: "+why)
+}
+
+// dedupe lets the scans below n remove duplicates of n's rows, where they can.
+func dedupe(n Node) Node {
+	if u, ok := n.(*SetOp); ok && unionAll(u) {
+		return WithInputs(u, mapSlice(u.InputNodes, dedupe))
+	}
+	if deduped(n) {
+		return n
+	}
+	out, err := distinctRows(n)
+	if err != nil {
+		return explainDistinct(n, err.Error())
+	}
+	return out
+}
+
+// deduped recognises what distinctRows makes.
+func deduped(n Node) bool {
 	if p, ok := n.(*Project); ok {
 		n = p.Input
 	}
@@ -40,11 +55,9 @@ func distinctPushed(n Node) bool {
 	return ok && s.Partial != nil
 }
 
-func distinctInput(d *Distinct) (Node, error) {
-	if len(d.On) > 0 {
-		return nil, notPushed("it is DISTINCT ON")
-	}
-	v, why := viewOf(d.Input)
+// distinctRows reads n's rows as group keys.
+func distinctRows(n Node) (Node, error) {
+	v, why := viewOf(n)
 	if v == nil {
 		return nil, notPushed("%s", why)
 	}

@@ -94,14 +94,19 @@ func withReason(s *Scan, reason string) *Scan {
 	return &c
 }
 
-// explainScans adds a reason to the row scans below n.
+// explainScans adds a reason to the row scans below n, except those that a
+// nearer operator has already explained.
 func explainScans(n Node, reason string) Node {
-	return Transform(n, func(n Node) Node {
-		if s, ok := n.(*Scan); ok && s.Partial == nil {
-			return withReason(s, reason)
+	switch n := n.(type) {
+	case *Scan:
+		if n.Partial != nil {
+			return n
 		}
+		return withReason(n, reason)
+	case *Aggregate, *Distinct:
 		return n
-	})
+	}
+	return WithInputs(n, mapSlice(n.Inputs(), func(in Node) Node { return explainScans(in, reason) }))
 }
 
 // mapRefs replaces every column reference of e.
