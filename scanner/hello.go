@@ -1,0 +1,100 @@
+package scanner
+
+import (
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow/flight"
+
+	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/codec/grpcstatus"
+	"github.com/tributary-db/tributary/pushdown/status"
+)
+
+// ListActions names the actions.
+func (s *service) ListActions(_ *flight.Empty, stream flight.FlightService_ListActionsServer) error {
+	return stream.Send(&flight.ActionType{Type: codec.HelloAction, Description: "The handshake of a Tributary coordinator."})
+}
+
+// DoAction answers Hello.
+func (s *service) DoAction(action *flight.Action, stream flight.FlightService_DoActionServer) error {
+	if action.GetType() != codec.HelloAction {
+		return grpcstatus.ToGRPC(status.New(status.InvalidArgument, "unknown action %q; this scanner knows %q", action.GetType(), codec.HelloAction))
+	}
+	body, err := s.answer(stream.Context(), action.GetBody())
+	if err != nil {
+		return grpcstatus.ToGRPC(err)
+	}
+	return stream.Send(&flight.Result{Body: body})
+}
+
+func (s *Scanner) answer(ctx context.Context, body []byte) ([]byte, error) {
+	request, err := codec.DecodeHelloRequest(body)
+	if err != nil {
+		return nil, err
+	}
+	if request.ProtocolMin > codec.ProtocolLatest || request.ProtocolLatest < codec.ProtocolMin {
+		return nil, status.New(status.FailedPrecondition,
+			"scanner %q speaks the protocol versions %d to %d, the coordinator %d to %d: upgrade the older one",
+			s.cfg.Name, codec.ProtocolMin, codec.ProtocolLatest, request.ProtocolMin, request.ProtocolLatest)
+	}
+	hello, err := s.Hello(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return codec.EncodeHello(hello)
+}
+
+// Hello describes the scanner and looks at its tables again. Version rises
+// whenever what it says about them differs from the last time.
+func (s *Scanner) Hello(ctx context.Context) (*codec.Hello, error) {
+	hello := &codec.Hello{
+		ProtocolMin: codec.ProtocolMin, ProtocolLatest: codec.ProtocolLatest,
+		Name: s.cfg.Name, Epoch: s.epoch, Capabilities: s.caps,
+		Limits: codec.Limits{MaxBatchBytes: codec.MaxBatchBytes},
+	}
+	s.catalog.Lock()
+	defer s.catalog.Unlock()
+	for _, t := range s.tables {
+		hello.Tables = append(hello.Tables, s.describe(ctx, t))
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, status.Wrap(status.Canceled, err, "hello")
+	}
+	body, err := codec.EncodeHello(hello)
+	if err != nil {
+		return nil, err
+	}
+	if string(body) != s.seen {
+		s.seen = string(body)
+		s.version++
+	}
+	hello.Version = s.version
+	return hello, nil
+}
+
+// describe never fails: a table that cannot be used says why.
+func (s *Scanner) describe(ctx context.Context, t *table) codec.Table {
+	out := codec.Table{Schema: t.Schema, Name: t.Name}
+	schema, err := s.schema(ctx, t)
+	if err == nil {
+		out.Arrow = schema
+		out.Partitions, err = s.partitions(ctx, t)
+	}
+	if err != nil {
+		out.Err = err.Error()
+		s.cfg.Logger.Warn().Str("table", t.name).Err(err).Msg("table is unusable")
+	}
+	return out
+}
+
+func (s *Scanner) partitions(ctx context.Context, t *table) (out []codec.Partition, err error) {
+	defer s.recovered(t, &err)
+	partitions, err := t.Source.Partitions(ctx)
+	if err != nil {
+		return nil, status.Wrap(status.Internal, err, "table %s of scanner %q", t.name, s.cfg.Name)
+	}
+	for _, p := range partitions {
+		out = append(out, codec.Partition{ID: p.ID, Rows: p.Rows, Bytes: p.Bytes})
+	}
+	return out, nil
+}

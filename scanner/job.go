@@ -1,0 +1,258 @@
+package scanner
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime/debug"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tributary-db/tributary/pushdown"
+	"github.com/tributary-db/tributary/pushdown/run"
+	"github.com/tributary-db/tributary/pushdown/status"
+)
+
+// job runs one spec over one table: the source does what it can, the kernels
+// do the rest.
+type job struct {
+	scanner *Scanner
+	table   *table
+	out     sink
+	feed    *feed
+	workers int
+
+	// each worker runs this over what it reads; nil passes the rows on.
+	each  *pushdown.Spec
+	input *arrow.Schema
+	// shared brings the workers' results together: groups that they finished
+	// with, or all their rows for a top-N. nil when they go straight out.
+	shared     *run.Runner
+	sharedMu   sync.Mutex
+	sharedRows bool
+}
+
+// newJob divides spec, which is valid over schema, between source and kernels.
+func (s *Scanner) newJob(t *table, schema *arrow.Schema, spec pushdown.Spec, out sink) (*job, error) {
+	caps := t.Source.Capabilities()
+	split := pushdown.Split(spec.WithCarrier(schema), caps)
+	j := &job{scanner: s, table: t, out: out, each: split.Residual, input: split.Remote.OutputSchema()}
+	j.feed = &feed{source: t.Source, todo: reads(split, caps)}
+	j.workers = s.cfg.Workers
+	if split.Residual == nil && len(j.feed.todo) == 1 {
+		j.workers = 2 // one reads while the other sends
+		if len(spec.OrderBy) > 0 {
+			j.workers = 1 // keeps the order, for those who look at the rows
+		}
+	}
+	return j, j.share()
+}
+
+// reads divides what is asked of a source into one read a partition, unless the
+// source does everything and aggregates, and so is an engine that has threads
+// of its own.
+func reads(split pushdown.SplitResult, caps pushdown.Capabilities) []pushdown.Spec {
+	if split.Residual == nil && caps.Has(pushdown.CapAggCount) {
+		return []pushdown.Spec{split.Remote}
+	}
+	out := make([]pushdown.Spec, len(split.Remote.Partitions))
+	for i, id := range split.Remote.Partitions {
+		out[i] = split.Remote
+		out[i].Partitions = []string{id}
+	}
+	return out
+}
+
+// share makes the runner that brings the workers together.
+func (j *job) share() (err error) {
+	switch {
+	case j.each == nil:
+		return nil
+	case j.each.Grouped():
+		j.shared, err = j.newRunner(*j.each, j.input)
+	case len(j.each.OrderBy) > 0:
+		last := *j.each
+		last.Filter = nil
+		j.each = filterStage(*j.each, last)
+		input := j.input
+		if j.each != nil {
+			input = j.each.OutputSchema()
+		}
+		j.sharedRows = true
+		j.shared, err = j.newRunner(last, input)
+	}
+	return err
+}
+
+// filterStage is what each worker does of a top-N.
+func filterStage(whole, last pushdown.Spec) *pushdown.Spec {
+	if len(whole.Filter) == 0 {
+		return nil
+	}
+	return &pushdown.Spec{
+		Table: whole.Table, Partitions: whole.Partitions,
+		Columns: last.InputColumns(), Filter: whole.Filter, Limit: pushdown.NoLimit,
+	}
+}
+
+func (j *job) newRunner(spec pushdown.Spec, input *arrow.Schema) (*run.Runner, error) {
+	return run.New(spec, input, run.Options{Alloc: j.scanner.cfg.Alloc})
+}
+
+// run does the work and returns the number of table rows read.
+func (j *job) run(ctx context.Context) (int64, error) {
+	if j.shared != nil {
+		defer j.shared.Release()
+	}
+	group, inner := errgroup.WithContext(ctx)
+	for range j.workers {
+		group.Go(func() error { return j.guarded(inner) })
+	}
+	err := group.Wait()
+	if err == nil && j.shared != nil {
+		err = j.emit(j.shared.Finish())
+	}
+	return j.feed.rowsScanned(), j.verdict(ctx, err)
+}
+
+// verdict tells a stop from a failure.
+func (j *job) verdict(ctx context.Context, err error) error {
+	if err == nil || errors.Is(err, errEnough) {
+		return nil
+	}
+	cause := context.Cause(ctx)
+	switch {
+	case errors.Is(cause, errEnough):
+		return nil
+	case cause != nil && status.CodeOf(err) == status.Canceled:
+		err = cause
+	}
+	return status.Wrap(status.Internal, err, "table %s of scanner %q", j.table.name, j.scanner.cfg.Name)
+}
+
+// guarded turns a panic of a source into an error of the scan.
+func (j *job) guarded(ctx context.Context) (err error) {
+	defer j.scanner.recovered(j.table, &err)
+	return j.work(ctx)
+}
+
+// recovered is deferred around calls into a source.
+func (s *Scanner) recovered(t *table, err *error) {
+	if p := recover(); p != nil {
+		s.cfg.Logger.Error().Str("table", t.name).Interface("panic", p).Bytes("stack", debug.Stack()).Msg("source panicked")
+		*err = status.New(status.Internal, "the source of table %s panicked: %v", t.name, p)
+	}
+}
+
+// work reads until the feed is empty.
+func (j *job) work(ctx context.Context) error {
+	var runner *run.Runner
+	if j.each != nil {
+		r, err := j.newRunner(*j.each, j.input)
+		if err != nil {
+			return err
+		}
+		defer r.Release()
+		runner = r
+	}
+	for {
+		share, err := j.feed.pick(ctx)
+		if share == nil {
+			return j.finish(runner)
+		}
+		if err == nil {
+			err = j.drain(ctx, share, runner)
+		}
+		if closeErr := j.feed.leave(share); err == nil {
+			err = closeErr
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (j *job) drain(ctx context.Context, s *share, runner *run.Runner) error {
+	for {
+		batch, err := s.batch(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		err = j.process(batch, runner)
+		batch.Release()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (j *job) process(batch arrow.RecordBatch, runner *run.Runner) error {
+	if runner == nil {
+		return j.pass(batch)
+	}
+	results, err := runner.Push(batch)
+	for i, r := range results {
+		if err == nil {
+			err = j.pass(r)
+		}
+		results[i].Release()
+	}
+	return err
+}
+
+// pass takes a batch of a worker's results.
+func (j *job) pass(batch arrow.RecordBatch) error {
+	if !j.sharedRows {
+		return j.send(batch)
+	}
+	j.sharedMu.Lock()
+	defer j.sharedMu.Unlock()
+	return j.emit(j.shared.Push(batch))
+}
+
+// finish takes what a worker still holds.
+func (j *job) finish(runner *run.Runner) error {
+	if runner == nil {
+		return nil
+	}
+	results, err := runner.Finish()
+	for _, r := range results {
+		if err == nil {
+			err = j.merge(r)
+		}
+		r.Release()
+	}
+	return err
+}
+
+func (j *job) merge(batch arrow.RecordBatch) error {
+	if j.shared == nil || j.sharedRows {
+		return j.pass(batch)
+	}
+	j.sharedMu.Lock()
+	defer j.sharedMu.Unlock()
+	return j.emit(j.shared.Merge(batch))
+}
+
+// emit sends and releases results.
+func (j *job) emit(results []arrow.RecordBatch, err error) error {
+	for _, r := range results {
+		if err == nil {
+			err = j.send(r)
+		}
+		r.Release()
+	}
+	return err
+}
+
+func (j *job) send(batch arrow.RecordBatch) error {
+	if batch.NumRows() == 0 {
+		return nil
+	}
+	return j.out.send(batch, j.feed.rowsScanned())
+}

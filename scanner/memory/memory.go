@@ -1,0 +1,230 @@
+// Package memory is a scanner source over record batches held in Go. It is
+// pure Go and only yields rows: filters and aggregates are done by the scanner.
+package memory
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/tributary-db/tributary/pushdown"
+	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/scanner"
+)
+
+// Partition is a partition and its rows.
+type Partition struct {
+	// ID is unique in the table.
+	ID string
+	// Batches are its rows, all of the table's schema.
+	Batches []arrow.RecordBatch
+}
+
+// Source is a table whose rows are record batches. It is safe for concurrent
+// use; partitions may be replaced while scans run.
+type Source struct {
+	schema *arrow.Schema
+
+	mu         sync.RWMutex
+	partitions map[string][]arrow.RecordBatch
+}
+
+var _ scanner.Source = (*Source)(nil)
+
+// New returns a source over the given partitions. It keeps a reference to each
+// batch until it is replaced, or until Release.
+func New(schema *arrow.Schema, partitions []Partition) (*Source, error) {
+	s := &Source{schema: nullable(schema), partitions: map[string][]arrow.RecordBatch{}}
+	for _, p := range partitions {
+		if _, twice := s.partitions[p.ID]; twice {
+			s.Release()
+			return nil, status.New(status.InvalidArgument, "partition %q is given twice", p.ID)
+		}
+		if err := s.Put(p); err != nil {
+			s.Release()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// nullable is the schema as it goes over the wire: without metadata, and every
+// field may be NULL.
+func nullable(schema *arrow.Schema) *arrow.Schema {
+	fields := make([]arrow.Field, schema.NumFields())
+	for i, f := range schema.Fields() {
+		fields[i] = arrow.Field{Name: f.Name, Type: f.Type, Nullable: true}
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+// Put adds a partition or replaces it. Scans that run keep the old rows.
+func (s *Source) Put(p Partition) error {
+	if p.ID == "" {
+		return status.New(status.InvalidArgument, "a partition needs an id")
+	}
+	for i, b := range p.Batches {
+		if err := s.check(b); err != nil {
+			return status.Wrap(status.InvalidArgument, err, "partition %q, batch %d", p.ID, i)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.partitions[p.ID]
+	s.partitions[p.ID] = retain(p.Batches)
+	release(old)
+	return nil
+}
+
+func (s *Source) check(b arrow.RecordBatch) error {
+	if int(b.NumCols()) != s.schema.NumFields() {
+		return status.New(status.InvalidArgument, "%d columns instead of %d", b.NumCols(), s.schema.NumFields())
+	}
+	for i, want := range s.schema.Fields() {
+		have := b.Schema().Field(i)
+		if have.Name != want.Name || !arrow.TypeEqual(have.Type, want.Type) {
+			return status.New(status.InvalidArgument, "column %d is %q of type %s instead of %q of type %s",
+				i, have.Name, have.Type, want.Name, want.Type)
+		}
+	}
+	return nil
+}
+
+// Remove drops a partition. Scans that run keep its rows.
+func (s *Source) Remove(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	release(s.partitions[id])
+	delete(s.partitions, id)
+}
+
+// Release drops all partitions.
+func (s *Source) Release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, batches := range s.partitions {
+		release(batches)
+	}
+	clear(s.partitions)
+}
+
+func retain(batches []arrow.RecordBatch) []arrow.RecordBatch {
+	for _, b := range batches {
+		b.Retain()
+	}
+	return slices.Clone(batches)
+}
+
+func release(batches []arrow.RecordBatch) {
+	for _, b := range batches {
+		b.Release()
+	}
+}
+
+// Schema returns the schema.
+func (s *Source) Schema(context.Context) (*arrow.Schema, error) { return s.schema, nil }
+
+// Partitions returns the partitions in order of their ids.
+func (s *Source) Partitions(context.Context) ([]scanner.Partition, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	out := make([]scanner.Partition, 0, len(s.partitions))
+	for id, batches := range s.partitions {
+		p := scanner.Partition{ID: id, Bytes: -1}
+		for _, b := range batches {
+			p.Rows += b.NumRows()
+		}
+		out = append(out, p)
+	}
+	slices.SortFunc(out, func(a, b scanner.Partition) int { return strings.Compare(a.ID, b.ID) })
+	return out, nil
+}
+
+// Capabilities is empty: the source only yields rows.
+func (s *Source) Capabilities() pushdown.Capabilities { return pushdown.Capabilities{} }
+
+// Scan reads the columns of a spec.
+func (s *Source) Scan(_ context.Context, spec pushdown.Spec) (scanner.Reader, error) {
+	if need := spec.Required(); len(need) > 0 {
+		return nil, status.New(status.Unimplemented, "a memory source cannot do %q", need[0])
+	}
+	r := &reader{schema: spec.OutputSchema()}
+	for _, c := range spec.Columns {
+		at := s.schema.FieldIndices(c.Name)
+		if len(at) == 0 || !arrow.TypeEqual(s.schema.Field(at[0]).Type, c.DataType) {
+			return nil, status.New(status.InvalidArgument, "the table has no column %q of type %s", c.Name, c.DataType)
+		}
+		r.columns = append(r.columns, at[0])
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, id := range spec.Partitions {
+		batches, ok := s.partitions[id]
+		if !ok {
+			release(r.batches)
+			return nil, status.New(status.NotFound, "the table has no partition %q here", id)
+		}
+		r.batches = append(r.batches, retain(batches)...)
+	}
+	return r, nil
+}
+
+// maxRows bounds the batches handed out, so that several workers share a large
+// one.
+const maxRows = 64 << 10
+
+type reader struct {
+	schema  *arrow.Schema
+	columns []int
+	batches []arrow.RecordBatch
+	at      int64 // in the first batch
+	scanned atomic.Int64
+}
+
+// Next returns a slice of the rows, without copying.
+func (r *reader) Next(ctx context.Context) (arrow.RecordBatch, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, status.Wrap(status.Canceled, err, "the scan was stopped")
+	}
+	for len(r.batches) > 0 && r.at >= r.batches[0].NumRows() {
+		r.batches[0].Release()
+		r.batches, r.at = r.batches[1:], 0
+	}
+	if len(r.batches) == 0 {
+		return nil, io.EOF
+	}
+	n := min(maxRows, r.batches[0].NumRows()-r.at)
+	out := r.slice(r.batches[0], r.at, r.at+n)
+	r.at += n
+	r.scanned.Add(n)
+	return out, nil
+}
+
+func (r *reader) slice(b arrow.RecordBatch, from, to int64) arrow.RecordBatch {
+	columns := make([]arrow.Array, len(r.columns))
+	for i, c := range r.columns {
+		columns[i] = b.Column(c)
+	}
+	whole := array.NewRecordBatch(r.schema, columns, b.NumRows())
+	if from == 0 && to == b.NumRows() {
+		return whole
+	}
+	defer whole.Release()
+	return whole.NewSlice(from, to)
+}
+
+// RowsScanned is the number of rows handed out.
+func (r *reader) RowsScanned() int64 { return r.scanned.Load() }
+
+// Close drops the rows that were not read.
+func (r *reader) Close() error {
+	release(r.batches)
+	r.batches = nil
+	return nil
+}

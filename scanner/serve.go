@@ -1,0 +1,44 @@
+package scanner
+
+import (
+	"context"
+	"net"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow/flight"
+	"google.golang.org/grpc"
+
+	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/pushdown/status"
+)
+
+// Register adds the scanner's Flight service to a gRPC server, which should be
+// made with codec.ServerOptions.
+func (s *Scanner) Register(g *grpc.Server) {
+	flight.RegisterFlightServiceServer(g, &service{Scanner: s})
+}
+
+// drainTime is what running scans get to end once Serve's context has.
+const drainTime = time.Second
+
+// Serve serves on a listener until ctx ends, then stops the scans that run. It
+// closes the listener.
+func (s *Scanner) Serve(ctx context.Context, lis net.Listener) error {
+	g := grpc.NewServer(codec.ServerOptions()...)
+	s.Register(g)
+	stopped := make(chan struct{})
+	unlink := context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		s.stop(status.New(status.Unavailable, "scanner %q is shutting down", s.cfg.Name))
+		force := time.AfterFunc(drainTime, g.Stop)
+		defer force.Stop()
+		g.GracefulStop()
+	})
+	err := g.Serve(lis)
+	if !unlink() {
+		<-stopped
+		return nil
+	}
+	g.Stop()
+	return status.Wrap(status.Unavailable, err, "scanner %q cannot serve", s.cfg.Name)
+}
