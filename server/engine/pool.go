@@ -50,7 +50,6 @@ type Pool struct {
 	running map[*Result]struct{}
 	closed  bool
 	work    sync.WaitGroup // background openings
-	inUse   sync.WaitGroup // instances of results not closed yet
 }
 
 // New opens a pool. It removes the spill that killed processes left in TempDir.
@@ -73,8 +72,8 @@ func New(cfg Config) (*Pool, error) {
 	return p, nil
 }
 
-// Close interrupts the running queries and frees all instances. It waits until
-// the results of running queries are closed.
+// Close interrupts the running queries and frees the idle instances. Those of
+// running queries are freed when their results are closed.
 func (p *Pool) Close() error {
 	p.mu.Lock()
 	if p.closed {
@@ -82,17 +81,19 @@ func (p *Pool) Close() error {
 		return nil
 	}
 	p.closed = true
-	idle := p.idle
+	idle, busy := p.idle, len(p.running) > 0
 	p.idle = nil
 	for r := range p.running {
 		r.run.cancel(errPoolClosed())
 	}
 	p.mu.Unlock()
+	p.work.Wait()
 	for _, inst := range idle {
 		inst.close()
 	}
-	p.work.Wait()
-	p.inUse.Wait()
+	if busy {
+		return nil
+	}
 	return p.spill.remove()
 }
 
@@ -145,6 +146,20 @@ func (p *Pool) release(inst *instance, clean bool) {
 		inst.close()
 	}
 	p.freeSlot()
+}
+
+// finished takes the instance of a result back; the last one of a closed pool
+// removes the spill.
+func (p *Pool) finished(r *Result, inst *instance, clean bool) {
+	p.release(inst, clean)
+	p.mu.Lock()
+	delete(p.running, r)
+	last := p.closed && len(p.running) == 0
+	p.mu.Unlock()
+	if last {
+		_ = p.spill.remove()
+		return
+	}
 	p.refill()
 }
 

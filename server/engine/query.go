@@ -62,11 +62,9 @@ func (p *Pool) Run(ctx context.Context, q Query) (*Result, error) {
 	inst.run.Store(run)
 	r := &Result{run: run, conn: inst.conn, alloc: q.Alloc, interrupt: inst.interrupt}
 	r.done = func(clean bool) {
-		p.forget(r)
 		clean = clean && inst.dropViews(q.Views) == nil
 		inst.run.Store(nil)
-		p.release(inst, clean)
-		p.inUse.Done()
+		p.finished(r, inst, clean)
 	}
 	if !p.track(r) {
 		cancel(nil)
@@ -93,14 +91,7 @@ func (p *Pool) track(r *Result) bool {
 		return false
 	}
 	p.running[r] = struct{}{}
-	p.inUse.Add(1)
 	return true
-}
-
-func (p *Pool) forget(r *Result) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.running, r)
 }
 
 // prepare binds the statement and makes the writers of its columns.

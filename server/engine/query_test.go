@@ -64,7 +64,7 @@ func (r *batchReader) Next(context.Context) (arrow.RecordBatch, error) {
 	cols, fields := []arrow.Array{}, []arrow.Field{}
 	for _, c := range r.columns {
 		cols = append(cols, b.Column(c))
-		fields = append(fields, r.in.schema.Field(c))
+		fields = append(fields, b.Schema().Field(c))
 	}
 	return array.NewRecordBatch(arrow.NewSchema(fields, nil), cols, b.NumRows()), nil
 }

@@ -66,6 +66,13 @@ func (s *session) interrupt() {
 	}
 }
 
+// take begins the use of an idle session.
+func (s *session) take() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.idle = false
+}
+
 // retire ends the session's use and says whether it must be closed.
 func (s *session) retire() bool {
 	s.mu.Lock()

@@ -139,6 +139,7 @@ func (sh *shadow) session(ctx context.Context) (*session, error) {
 		s := sh.idle[n-1]
 		sh.idle = sh.idle[:n-1]
 		sh.mu.Unlock()
+		s.take()
 		return s, nil
 	}
 	sh.mu.Unlock()
