@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -24,71 +25,74 @@ type feed struct {
 	scanned int64 // of reads that are done
 }
 
-// share is a read that has begun.
+// share is a read of the source, begun by the first worker that asks for a
+// batch.
 type share struct {
+	feed *feed
 	spec pushdown.Spec
-	// mu is held during Next; helpers counts the workers on it.
-	mu      sync.Mutex
-	reader  Reader
-	ended   bool
+	// helpers counts the workers on it; feed.mu guards it and reader.
 	helpers int
+	reader  Reader
+	ended   atomic.Bool
+	// next is held while the source is asked.
+	next sync.Mutex
 }
 
 // pick returns a read to take batches from, nil when all have ended. The worker
-// gives it back with leave, also after an error.
-func (f *feed) pick(ctx context.Context) (*share, error) {
+// gives it back with leave.
+func (f *feed) pick() *share {
 	f.mu.Lock()
-	if len(f.todo) > 0 {
-		s := &share{spec: f.todo[0], helpers: 1}
-		f.todo = f.todo[1:]
-		s.mu.Lock() // helpers wait until it has begun
-		defer s.mu.Unlock()
-		f.shares = append(f.shares, s)
-		f.mu.Unlock()
-		return s, f.open(ctx, s)
-	}
 	defer f.mu.Unlock()
+	if len(f.todo) > 0 {
+		s := &share{feed: f, spec: f.todo[0], helpers: 1}
+		f.todo = f.todo[1:]
+		f.shares = append(f.shares, s)
+		return s
+	}
 	var best *share
 	for _, s := range f.shares {
-		if best == nil || s.helpers < best.helpers {
+		if !s.ended.Load() && (best == nil || s.helpers < best.helpers) {
 			best = s
 		}
 	}
 	if best != nil {
 		best.helpers++
 	}
-	return best, nil
-}
-
-func (f *feed) open(ctx context.Context, s *share) error {
-	s.ended = true
-	r, err := f.source.Scan(ctx, s.spec)
-	if err != nil {
-		return s.named(err)
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	s.reader, s.ended = r, false
-	return nil
+	return best
 }
 
 // batch reads one batch of a share.
 func (s *share) batch(ctx context.Context) (arrow.RecordBatch, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ended {
+	s.next.Lock()
+	defer s.next.Unlock()
+	if s.ended.Load() {
 		return nil, io.EOF
 	}
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	batch, err := s.reader.Next(ctx)
-	if err != nil {
-		s.ended = true
-	}
+	batch, err := s.ask(ctx)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, s.named(err)
 	}
+	return batch, err
+}
+
+// ask calls the source; whatever does not yield a batch, a panic too, ends the
+// share.
+func (s *share) ask(ctx context.Context) (arrow.RecordBatch, error) {
+	s.ended.Store(true)
+	if s.reader == nil {
+		r, err := s.feed.source.Scan(ctx, s.spec)
+		if err != nil {
+			return nil, err
+		}
+		s.feed.mu.Lock()
+		s.reader = r
+		s.feed.mu.Unlock()
+	}
+	batch, err := s.reader.Next(ctx)
+	s.ended.Store(err != nil)
 	return batch, err
 }
 

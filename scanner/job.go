@@ -158,23 +158,23 @@ func (j *job) work(ctx context.Context) error {
 		runner = r
 	}
 	for {
-		share, err := j.feed.pick(ctx)
+		share := j.feed.pick()
 		if share == nil {
 			return j.finish(runner)
 		}
-		if err == nil {
-			err = j.drain(ctx, share, runner)
-		}
-		if closeErr := j.feed.leave(share); err == nil {
-			err = closeErr
-		}
-		if err != nil {
+		if err := j.drain(ctx, share, runner); err != nil {
 			return err
 		}
 	}
 }
 
-func (j *job) drain(ctx context.Context, s *share, runner *run.Runner) error {
+// drain works on one read until it ends.
+func (j *job) drain(ctx context.Context, s *share, runner *run.Runner) (err error) {
+	defer func() {
+		if closeErr := j.feed.leave(s); err == nil {
+			err = closeErr
+		}
+	}()
 	for {
 		batch, err := s.batch(ctx)
 		if errors.Is(err, io.EOF) {
