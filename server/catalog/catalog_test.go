@@ -131,8 +131,7 @@ func TestJoinLeaveReturn(t *testing.T) {
 	require.True(t, left.Ready(), "its tables are known")
 	require.Error(t, left.Scanners["b"].Err)
 	require.Len(t, left.Tables["main.t"].Partitions, 2)
-	_, err := left.Tables["main.t"].Partitions[1].Healthy()
-	require.Equal(t, status.Unavailable, status.CodeOf(err))
+	require.Equal(t, status.Unavailable, status.CodeOf(left.Tables["main.t"].Partitions[1].Owners[0].Err))
 	require.NoError(t, joined.Scanners["b"].Err, "a published snapshot never changes")
 
 	b.set(func(h *codec.Hello) { h.Epoch = "2" })

@@ -71,19 +71,6 @@ type Partition struct {
 	Bytes int64
 }
 
-// Healthy returns the first owner that is usable now, or an Unavailable error
-// that names the owners.
-func (p Partition) Healthy() (*Scanner, error) {
-	var why []string
-	for _, o := range p.Owners {
-		if o.Err == nil {
-			return o, nil
-		}
-		why = append(why, o.Name+" ("+o.Err.Error()+")")
-	}
-	return nil, status.New(status.Unavailable, "partition %q has no reachable scanner: %s", p.ID, strings.Join(why, ", "))
-}
-
 // Scanner is one scanner node as last seen.
 type Scanner struct {
 	// Name is the node's own name; Addr its host:port.
