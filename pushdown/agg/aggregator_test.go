@@ -312,3 +312,15 @@ func TestPassThroughNeedsKeys(t *testing.T) {
 	_, err := a.PassThrough(batch, nil)
 	require.ErrorContains(t, err, "without group keys")
 }
+
+// COUNT(*) reads no column: only the number of rows counts.
+func TestCountStarOverNoColumns(t *testing.T) {
+	t.Parallel()
+	schema := schemaOf()
+	batch := array.NewRecordBatch(schema, nil, 20_000)
+	defer batch.Release()
+	a := newAggregator(t, groupSpec(schema, 0, pushdown.CountStar), schema, agg.Options{Alloc: checked(t)})
+	require.NoError(t, a.Update(batch, nil))
+	require.NoError(t, a.Update(batch, []int32{3, 7, 19_999}))
+	require.Equal(t, "20003", pushdowntest.Text(emitted(t, a)[0][0]))
+}
