@@ -181,6 +181,9 @@ func decodeSized(p *pb.DataType) (arrow.DataType, error) {
 		return nil, nil
 	}
 	dt, err := arrow.NewDecimalType(id, p.Precision, p.Scale)
+	if err == nil && max(p.Scale, -p.Scale) > p.Precision {
+		err = status.New(status.InvalidArgument, "the scale exceeds the precision")
+	}
 	return dt, status.Wrap(status.InvalidArgument, err, "decimal(%d,%d)", p.Precision, p.Scale)
 }
 

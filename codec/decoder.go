@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
@@ -78,18 +79,18 @@ func (d *decoder) push(f *frame) (ipc.MessageType, error) {
 	return kind, status.New(status.DataLoss, "an Arrow message of type %s arrived out of order", kind)
 }
 
-// message reads the frame's flatbuffer; a malformed one panics inside.
+// message reads the frame's flatbuffer; what is malformed in spite of the check
+// panics inside.
 func message(f *frame) (msg *ipc.Message, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = status.New(status.DataLoss, "a malformed Arrow message arrived: %v", r)
 		}
 	}()
-	if len(f.data.DataHeader) < 8 {
-		return nil, status.New(status.DataLoss, "a truncated Arrow message of %d bytes arrived", len(f.data.DataHeader))
+	if err := verifyMessage(f.data.DataHeader); err != nil {
+		return nil, err
 	}
 	msg = ipc.NewMessage(memory.NewBufferBytes(f.data.DataHeader), memory.NewBufferBytes(f.data.DataBody))
-	_ = msg.Type() // reads the root table
 	return msg, nil
 }
 
@@ -106,7 +107,8 @@ func (d *decoder) start(schema *ipc.Message) error {
 	return nil
 }
 
-// batch reads the record batch that was pushed; the caller releases it.
+// batch reads the record batch that was pushed; the caller releases it. Offsets,
+// lengths and indices are checked, so that reading values cannot go wrong later.
 func (d *decoder) batch() (arrow.RecordBatch, error) {
 	if !d.reader.Next() {
 		err := d.reader.Err()
@@ -116,6 +118,11 @@ func (d *decoder) batch() (arrow.RecordBatch, error) {
 		return nil, status.Wrap(status.DataLoss, err, "a malformed Arrow record batch arrived")
 	}
 	rec := d.reader.RecordBatch()
+	for i, col := range rec.Columns() {
+		if err := array.ValidateFull(col); err != nil {
+			return nil, status.Wrap(status.DataLoss, err, "a malformed column %q arrived", rec.ColumnName(i))
+		}
+	}
 	rec.Retain()
 	return rec, nil
 }

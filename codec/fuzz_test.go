@@ -160,6 +160,9 @@ func FuzzArrow(f *testing.F) {
 			rec, err := d.batch()
 			requireTyped(t, err)
 			if err == nil {
+				for _, col := range rec.Columns() {
+					_ = col.String() // reads every value
+				}
 				rec.Release()
 			}
 		}
