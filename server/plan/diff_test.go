@@ -387,6 +387,9 @@ func TestPlansEqualDuckDB(t *testing.T) {
 	w := newWorld(t, 1)
 	planner := New(w.binder)
 	for _, sql := range append(moreStatements(), goldenStatements(t)...) {
+		if strings.Contains(sql, "TABLESAMPLE") || strings.Contains(sql, "information_schema") {
+			continue // random, or not over these tables
+		}
 		want := w.oracle(t, sql)
 		for _, level := range levels() {
 			p, err := planner.Plan(t.Context(), sql, w.snap, Options{Pushdown: level})

@@ -39,6 +39,9 @@ func fieldsOf(t testing.TB, text string) *arrow.Schema {
 // testTable has n partitions that take turns on the scanners.
 func testTable(t testing.TB, name, fields string, n int, scanners ...*catalog.Scanner) *catalog.Table {
 	out := &catalog.Table{Schema: "main", Name: name, Arrow: fieldsOf(t, fields)}
+	if len(scanners) == 0 {
+		scanners = []*catalog.Scanner{testScanner("s1", pushdown.AllCapabilities())}
+	}
 	for i := range n {
 		out.Partitions = append(out.Partitions, catalog.Partition{
 			ID: fmt.Sprintf("p%d", i), Owners: []*catalog.Scanner{scanners[i%len(scanners)]}, Rows: -1, Bytes: -1,

@@ -180,7 +180,7 @@ func (p *Plan) original(read []*catalog.Table, why error) error {
 	p.Kind = Original
 	p.Reasons = []string{"the original SQL runs over streamed tables: " + why.Error()}
 	for _, t := range read {
-		if err := p.addScan(wholeTable(t), p.Reasons); err != nil {
+		if err := p.addScan(wholeTable(t), nil); err != nil {
 			return err
 		}
 	}

@@ -19,6 +19,8 @@ import (
 //	    prints the tree as read and after each rule that changed it
 //	explain [level=…]
 //	    prints EXPLAIN of the whole plan
+//	spec [level=…]
+//	    prints the specification of each scan, and why it is not more
 //	error
 //	    prints the error of planning
 func TestRules(t *testing.T) {
@@ -36,6 +38,8 @@ func TestRules(t *testing.T) {
 				p, err := New(env.binder).Plan(t.Context(), d.Input, env.snap, Options{Pushdown: level})
 				require.NoError(t, err)
 				return p.Explain()
+			case "spec":
+				return env.specCommand(t, d, level)
 			case "error":
 				_, err := New(env.binder).Plan(t.Context(), d.Input, env.snap, Options{Pushdown: level})
 				require.Error(t, err)
@@ -90,6 +94,19 @@ func (env *rulesEnv) stepsCommand(t *testing.T, d *datadriven.TestData, level Pu
 			out += "after " + r.Name() + "\n" + Print(next)
 		}
 		root = next
+	}
+	return out
+}
+
+func (env *rulesEnv) specCommand(t *testing.T, d *datadriven.TestData, level Pushdown) string {
+	p, err := New(env.binder).Plan(t.Context(), d.Input, env.snap, Options{Pushdown: level})
+	require.NoError(t, err, d.Pos)
+	out := string(p.Kind) + "\n"
+	for _, s := range p.Scans {
+		out += s.ID + ": " + s.Spec.String() + "\n"
+		for _, r := range s.Reasons {
+			out += "  reason: " + r + "\n"
+		}
 	}
 	return out
 }
