@@ -81,13 +81,15 @@ func (v *validator) output(where, name string) error {
 
 func (v *validator) shape() error {
 	s := v.spec
-	lengths := map[string]int{
-		"columns": len(s.Columns), "conjuncts": len(s.Filter), "group keys": len(s.GroupBy),
-		"aggregates": len(s.Aggregates), "sort keys": len(s.OrderBy),
-	}
-	for what, n := range lengths {
-		if n > MaxColumns {
-			return v.fail("more than %d %s", MaxColumns, what)
+	for _, part := range []struct {
+		what string
+		n    int
+	}{
+		{"columns", len(s.Columns)}, {"conjuncts", len(s.Filter)}, {"group keys", len(s.GroupBy)},
+		{"aggregates", len(s.Aggregates)}, {"sort keys", len(s.OrderBy)},
+	} {
+		if part.n > MaxColumns {
+			return v.fail("more than %d %s", MaxColumns, part.what)
 		}
 	}
 	switch {

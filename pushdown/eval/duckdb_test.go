@@ -238,11 +238,9 @@ func requireSame(t testing.TB, want, got arrow.Array, msg string) {
 	require.Equal(t, want.Len(), got.Len(), msg)
 	require.Equal(t, want.NullN(), got.NullN(), msg)
 	for i := range want.Len() {
-		require.Equal(t, want.IsNull(i), got.IsNull(i), "%s: row %d", msg, i)
-		if want.IsNull(i) {
-			continue
+		if want.IsNull(i) != got.IsNull(i) || want.IsValid(i) && plain(want, i) != plain(got, i) {
+			require.Failf(t, "wrong value", "%s: row %d: %s, want %s", msg, i, got.ValueStr(i), want.ValueStr(i))
 		}
-		require.Equal(t, plain(want, i), plain(got, i), "%s: row %d", msg, i)
 	}
 }
 

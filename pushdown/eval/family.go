@@ -39,13 +39,13 @@ func (v *values[T]) column(index int) node {
 
 func (v *values[T]) literal(s scalar.Scalar) node {
 	if !s.IsValid() {
-		var zero T
-		return newLiteral(zero, false)
+		return &literalNode[T]{}
 	}
-	return newLiteral(scalarValue[T](s), true)
+	return &literalNode[T]{value: scalarValue[T](s), valid: true}
 }
 
 func (v *values[T]) compare(op pushdown.CompareOp, l, r node) node {
+	markSingle[T](l, r)
 	return &compareNode[T]{op: op, left: l, right: r, order: v.order}
 }
 

@@ -9,28 +9,46 @@ import (
 
 // literalNode yields one value for all rows.
 type literalNode[T any] struct {
-	out  col[T]
-	view col[T]
-}
-
-func newLiteral[T any](value T, valid bool) *literalNode[T] {
-	c := col[T]{vals: make([]T, chunkRows), konst: true}
-	for i := range c.vals {
-		c.vals[i] = value
-	}
-	if !valid {
-		c.valid = make([]uint64, chunkWords)
-	}
-	return &literalNode[T]{out: c}
+	value T
+	valid bool
+	// single: the only reader looks at the first value alone.
+	single bool
+	vals   []T
+	none   []uint64
+	out    col[T]
 }
 
 func (l *literalNode[T]) eval(f *frame) (vec, error) {
-	l.view = l.out
-	l.view.vals = l.out.vals[:f.n]
-	if l.out.valid != nil {
-		l.view.valid = l.out.valid[:wordsFor(f.n)]
+	if l.vals == nil {
+		l.vals = make([]T, l.size())
+		for i := range l.vals {
+			l.vals[i] = l.value
+		}
 	}
-	return &l.view, nil
+	l.out = col[T]{vals: l.vals[:min(f.n, l.size())], konst: true}
+	if !l.valid {
+		l.none = resize(l.none, wordsFor(f.n))
+		clear(l.none)
+		l.out.valid = l.none
+	}
+	return &l.out, nil
+}
+
+func (l *literalNode[T]) size() int {
+	if l.single {
+		return 1
+	}
+	return chunkRows
+}
+
+// markSingle keeps the literal of a comparison short: a filter may have
+// thousands.
+func markSingle[T any](l, r node) {
+	if right, ok := r.(*literalNode[T]); ok {
+		right.single = true
+	} else if left, ok := l.(*literalNode[T]); ok {
+		left.single = true
+	}
 }
 
 // boolLiteral is a literalNode of a boolean.
