@@ -23,7 +23,7 @@ func texts(exprs []Expr) []string {
 func TestSplitProperties(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 9))
-	for range 5000 {
+	for range 1500 {
 		s, caps := randomSpec(r), randomCapabilities(r)
 		s = s.WithCarrier(tableSchema())
 		require.NoError(t, s.Validate(tableSchema()))
