@@ -62,7 +62,7 @@ func (inst *instance) setUp() error {
 		return err
 	}
 	// The rewrite loses rows: QUALIFY row_number() over a UNION ALL with NULL keys.
-	if err := exec(inst.conn, attachCatalog, "SET disabled_optimizers = 'top_n_window_elimination'"); err != nil {
+	if err := exec(inst.conn, attachCatalog, "SET disabled_optimizers = 'top_n_window_elimination'", "SET streaming_buffer_size = '4MiB'"); err != nil {
 		return err
 	}
 	return exec(inst.conn, pinned...)

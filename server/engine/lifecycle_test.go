@@ -284,7 +284,7 @@ func TestOutOfMemory(t *testing.T) {
 	p := testPool(t, Config{Threads: 2, MemoryLimit: 32 << 20, MaxTempBytes: 1 << 20})
 	for _, sql := range []string{
 		"select i, count(*) from range(5000000) t(i) group by i",
-		"select i from range(5000000) t(i) order by hash(i)",
+		"select list(i || 'xxxxxxxxxxxxxxxxxxxxxxxx') from range(3000000) t(i)",
 	} {
 		_, err := query(t, p, Query{SQL: sql})
 		require.Equal(t, status.ResourceExhausted, status.CodeOf(err), "%v", err)

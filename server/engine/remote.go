@@ -99,7 +99,8 @@ func remoteBind(info duckdb.BindInfo) error {
 		duckdb.DestroyLogicalType(&t)
 	}
 	if n, exact := in.input.Rows(); n >= 0 {
-		duckdb.BindSetCardinality(info, duckdb.IdxT(n), exact)
+		// An exact 0 would let DuckDB drop the scan, and with it its errors.
+		duckdb.BindSetCardinality(info, duckdb.IdxT(n), exact && n > 0)
 	}
 	duckdb.BindSetBindData(info, box(in), C.tributaryFree)
 	return nil
