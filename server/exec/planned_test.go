@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -16,8 +17,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tributary-db/tributary/codec/codectest"
-	"github.com/tributary-db/tributary/pushdown"
+	"github.com/tributary-db/tributary/scanner"
+	memsource "github.com/tributary-db/tributary/scanner/memory"
 	"github.com/tributary-db/tributary/server/catalog"
 	"github.com/tributary-db/tributary/server/engine"
 	"github.com/tributary-db/tributary/server/exec"
@@ -166,32 +167,55 @@ func answers(t *testing.T, pool *engine.Pool, whole arrow.RecordBatch) map[strin
 }
 
 // split deals the rows out to partitions in the given proportions and over two
-// scanners.
-func split(whole arrow.RecordBatch, caps [2]pushdown.Capabilities, parts []int) [2]*codectest.Scanner {
-	var out [2]*codectest.Scanner
-	for i := range out {
-		out[i] = &codectest.Scanner{
-			Name: string(rune('a' + i)), Epoch: "1", Table: [2]string{"main", "events"}, Schema: eventSchema,
-			Partitions: map[string][]arrow.RecordBatch{}, Capabilities: caps[i],
-		}
-	}
+// scanners, which withhold some capabilities.
+func split(t *testing.T, whole arrow.RecordBatch, disable [2]string, parts []int) (addrs []string) {
+	t.Helper()
+	var held [2][]memsource.Partition
 	from, sum := int64(0), int64(0)
 	for _, p := range parts {
 		sum += int64(p)
 	}
 	for i, p := range parts {
-		to := min(from+int64(p)*whole.NumRows()/sum, whole.NumRows())
+		to := from + int64(p)*whole.NumRows()/sum
 		if i == len(parts)-1 {
 			to = whole.NumRows()
 		}
-		var batches []arrow.RecordBatch
+		part := memsource.Partition{ID: fmt.Sprint(i)}
 		for at := from; at < to; at += 500 {
-			batches = append(batches, whole.NewSlice(at, min(at+500, to)))
+			part.Batches = append(part.Batches, whole.NewSlice(at, min(at+500, to)))
 		}
-		out[i%2].Partitions[fmt.Sprint(i)] = batches
+		held[i%2] = append(held[i%2], part)
 		from = to
 	}
-	return out
+	for i := range held {
+		addrs = append(addrs, serve(t, string(rune('a'+i)), disable[i], held[i]))
+	}
+	return addrs
+}
+
+// serve runs a real scanner over rows in memory.
+func serve(t *testing.T, name, disable string, parts []memsource.Partition) string {
+	t.Helper()
+	source, err := memsource.New(eventSchema, parts)
+	require.NoError(t, err)
+	cfg := scanner.Config{Name: name, Tables: []scanner.Table{{Name: "events", Source: source}}}
+	if disable != "" {
+		cfg.Disable = strings.Split(disable, ",")
+	}
+	s, err := scanner.New(cfg)
+	require.NoError(t, err)
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, lis) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-served)
+		require.NoError(t, s.Close())
+		source.Release()
+	})
+	return lis.Addr().String()
 }
 
 func TestPlannedQueriesAgreeAtEveryRung(t *testing.T) {
@@ -199,19 +223,18 @@ func TestPlannedQueriesAgreeAtEveryRung(t *testing.T) {
 	pool := newEngine(t)
 	whole := events(rand.New(rand.NewPCG(7, 11)), 4000)
 	want := answers(t, pool, whole)
-	filters := everything.Without("agg", "topn", "limit")
 	for _, tc := range []struct {
-		name  string
-		caps  [2]pushdown.Capabilities
-		parts []int
+		name    string
+		disable [2]string
+		parts   []int
 	}{
-		{"even", [2]pushdown.Capabilities{everything, everything}, []int{1, 1, 1, 1}},
-		{"skewed and mixed", [2]pushdown.Capabilities{everything, {}}, []int{1, 50, 0, 1, 2}},
-		{"filters, rows", [2]pushdown.Capabilities{filters, {}}, []int{3, 1, 0}},
-		{"one partition", [2]pushdown.Capabilities{everything, everything}, []int{1}},
+		{"even", [2]string{}, []int{1, 1, 1, 1}},
+		{"skewed and mixed", [2]string{"", "all"}, []int{1, 50, 0, 1, 2}},
+		{"filters, rows", [2]string{"agg,topn,limit", "all"}, []int{3, 1, 0}},
+		{"one partition", [2]string{}, []int{1}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c := newCluster(t, pool, split(whole, tc.caps, tc.parts))
+			c := newCluster(t, pool, split(t, whole, tc.disable, tc.parts))
 			for _, rung := range []plan.Pushdown{plan.PushdownFull, plan.PushdownFilter, plan.PushdownOff} {
 				for _, sql := range questions {
 					got, _ := c.ask(t, sql, rung)
@@ -229,12 +252,8 @@ type cluster struct {
 	planner *plan.Planner
 }
 
-func newCluster(t *testing.T, pool *engine.Pool, scanners [2]*codectest.Scanner) *cluster {
+func newCluster(t *testing.T, pool *engine.Pool, addrs []string) *cluster {
 	t.Helper()
-	var addrs []string
-	for _, s := range scanners {
-		addrs = append(addrs, s.Serve(t, codectest.Fault{}))
-	}
 	cat := catalog.New(catalog.Config{Scanners: addrs})
 	t.Cleanup(cat.Close)
 	require.NoError(t, cat.Refresh(t.Context()))
@@ -271,8 +290,8 @@ func TestTheIntendedPathRan(t *testing.T) {
 	t.Parallel()
 	pool := newEngine(t)
 	whole := events(rand.New(rand.NewPCG(1, 2)), 1000)
-	full := newCluster(t, pool, split(whole, [2]pushdown.Capabilities{everything, everything}, []int{1, 1}))
-	mixed := newCluster(t, pool, split(whole, [2]pushdown.Capabilities{everything, {}}, []int{1, 1}))
+	full := newCluster(t, pool, split(t, whole, [2]string{}, []int{1, 1}))
+	mixed := newCluster(t, pool, split(t, whole, [2]string{"", "all"}, []int{1, 1}))
 	const groups, filtered = `SELECT k, count(*) FROM events GROUP BY k`, `SELECT k, i FROM events WHERE i = 7`
 	for _, tc := range []struct {
 		on   *cluster
