@@ -107,8 +107,7 @@ func (d *decoder) start(schema *ipc.Message) error {
 	return nil
 }
 
-// batch reads the record batch that was pushed; the caller releases it. Offsets,
-// lengths and indices are checked, so that reading values cannot go wrong later.
+// batch reads the record batch that was pushed; the caller releases it.
 func (d *decoder) batch() (arrow.RecordBatch, error) {
 	if !d.reader.Next() {
 		err := d.reader.Err()
@@ -118,13 +117,27 @@ func (d *decoder) batch() (arrow.RecordBatch, error) {
 		return nil, status.Wrap(status.DataLoss, err, "a malformed Arrow record batch arrived")
 	}
 	rec := d.reader.RecordBatch()
-	for i, col := range rec.Columns() {
-		if err := array.ValidateFull(col); err != nil {
-			return nil, status.Wrap(status.DataLoss, err, "a malformed column %q arrived", rec.ColumnName(i))
-		}
+	if err := validate(rec); err != nil {
+		return nil, err
 	}
 	rec.Retain()
 	return rec, nil
+}
+
+// validate checks offsets, lengths and indices, so that reading values cannot
+// go wrong later. The library's own check panics on some of what it looks for.
+func validate(rec arrow.RecordBatch) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = status.New(status.DataLoss, "a malformed record batch arrived: %v", r)
+		}
+	}()
+	for i, col := range rec.Columns() {
+		if err := array.ValidateFull(col); err != nil {
+			return status.Wrap(status.DataLoss, err, "a malformed column %q arrived", rec.ColumnName(i))
+		}
+	}
+	return nil
 }
 
 // schema is nil before the first schema message.
