@@ -44,8 +44,7 @@ func Run(t *testing.T, h Harness) {
 	if h.Holds == nil {
 		h.Holds = func(arrow.DataType, any) bool { return true }
 	}
-	t.Run("specs", func(t *testing.T) { rapid.Check(t, h.specs) })
-	t.Run("manners", func(t *testing.T) { rapid.Check(t, h.manners) })
+	rapid.Check(t, h.check)
 }
 
 // world is a source and what it holds.
@@ -107,11 +106,20 @@ func (w *world) clean(b arrow.RecordBatch) arrow.RecordBatch {
 	return pushdowntest.Batch(memory.NewGoAllocator(), w.schema, rows...)
 }
 
-// specs compares random specs with the reference.
-func (h Harness) specs(t *rapid.T) {
+// check draws a table.
+func (h Harness) check(t *rapid.T) {
 	w, cleanup := h.world(t)
 	defer cleanup()
 	w.describes()
+	if rapid.IntRange(0, 9).Draw(t, "manners") == 0 {
+		w.manners()
+	}
+	w.specs()
+}
+
+// specs compares random specs with the reference.
+func (w *world) specs() {
+	t := w.t
 	caps := w.source.Capabilities()
 	for range specsPerTable {
 		whole := pushdowntest.Spec(t, w.schema)
@@ -255,9 +263,7 @@ func (w *world) describes() {
 }
 
 // manners checks what a source does outside a plain scan.
-func (h Harness) manners(t *rapid.T) {
-	w, cleanup := h.world(t)
-	defer cleanup()
+func (w *world) manners() {
 	spec := pushdown.Spec{Table: "main.t", Partitions: []string{"0"}, Limit: pushdown.NoLimit}
 	for _, f := range w.schema.Fields() {
 		spec.Columns = append(spec.Columns, pushdown.Column{Name: f.Name, DataType: f.Type})
@@ -266,7 +272,7 @@ func (h Harness) manners(t *rapid.T) {
 	w.stopsWhenCancelled(spec)
 	spec.Partitions = []string{"no such partition"}
 	if _, err := w.read(spec); status.CodeOf(err) != status.NotFound {
-		t.Fatalf("an unknown partition gives %v, not NotFound", err)
+		w.t.Fatalf("an unknown partition gives %v, not NotFound", err)
 	}
 }
 
