@@ -124,6 +124,9 @@ func TestDecimalResult(t *testing.T) {
 		{"*", "DECIMAL(15,2)", "DECIMAL(16,2)", "DECIMAL(18,4)"},
 		{"*", "DECIMAL(4,1)", "INTEGER", "DECIMAL(14,1)"},
 		{"*", "DECIMAL(38,2)", "DECIMAL(38,5)", "DECIMAL(38,7)"},
+		{"*", "DECIMAL(18,9)", "DECIMAL(18,8)", "DECIMAL(18,17)"},
+		{"*", "DECIMAL(18,9)", "DECIMAL(18,9)", "DECIMAL(36,18)"},
+		{"+", "DECIMAL(18,18)", "DECIMAL(18,0)", "DECIMAL(18,18)"},
 		{"*", "DECIMAL(38,30)", "DECIMAL(38,30)", ""},
 		{"+", "DOUBLE", "DECIMAL(3,2)", ""},
 	} {

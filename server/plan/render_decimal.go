@@ -117,7 +117,7 @@ func decimalResult(op string, args []Expr) Type {
 	if scale > maxDecimalWidth {
 		return ""
 	}
-	if width > wordDecimalWidth && max(w1, w2) <= wordDecimalWidth && scale <= wordDecimalWidth {
+	if width > wordDecimalWidth && max(w1, w2) <= wordDecimalWidth && (op != "*" || scale < wordDecimalWidth) {
 		width = wordDecimalWidth
 	}
 	return decimalOf(min(width, maxDecimalWidth), scale)

@@ -140,13 +140,16 @@ func (r *renderer) markJoin(n *Join) *query {
 }
 
 func (r *renderer) mark(n *Join, left, right relation) string {
+	if slices.ContainsFunc(n.Conditions, func(c JoinCondition) bool { return nullSafe(c.Op) }) {
+		right = r.hoist(right)
+	}
 	var compared []JoinCondition
 	inner := query{relation: right}
 	for i, text := range r.conditions(n, left.cols, right.cols) {
-		switch c := n.Conditions[i]; c.Op {
-		case "IS NOT DISTINCT FROM", "IS DISTINCT FROM":
+		switch c := n.Conditions[i]; {
+		case nullSafe(c.Op):
 			inner.where = append(slices.Clone(inner.where), text)
-		case "":
+		case c.Op == "":
 			r.fail(unsupported("a mark join on an expression"))
 		default:
 			compared = append(compared, c)
@@ -159,6 +162,20 @@ func (r *renderer) mark(n *Join, left, right relation) string {
 	needles := mapSlice(compared, func(c JoinCondition) string { return r.expr(c.Left, left.cols) })
 	inner.cols = mapSlice(compared, func(c JoinCondition) string { return r.expr(c.Right, right.cols) })
 	return r.quantified(compared, needles, inner.text())
+}
+
+func nullSafe(op string) bool { return op == "IS NOT DISTINCT FROM" || op == "IS DISTINCT FROM" }
+
+// hoist names a relation, so that a subquery that will be correlated reads no
+// more than a table: the engine cannot correlate every kind of join.
+func (r *renderer) hoist(in relation) relation {
+	if r.step > 0 {
+		r.fail(unsupported("a correlated subquery inside a recursive step"))
+	}
+	q := query{relation: in}
+	name := "side" + r.alias()
+	r.define(name, q.text())
+	return r.tableNamed(name, len(in.cols))
 }
 
 // quantified compares needles with the rows of a subquery.

@@ -46,6 +46,7 @@ func (r *renderer) groupedSingle(n *Join, left, right relation) *query {
 }
 
 func (r *renderer) scalarSubquery(n *Join, left, right relation) *query {
+	right = r.hoist(right)
 	inner := query{relation: right}
 	inner.where = slices.Concat(inner.where, r.conditions(n, left.cols, right.cols))
 	values := selectColumns(right.cols, n.RightProjection)

@@ -432,3 +432,13 @@ select a as "a""b" from r
 select a, x.u from t left join lateral (select unnest(t.l) u) x on true
 select count(*) from (select a from t order by b limit 4 offset 1) where a>2
 select a from t where a+0 in (select max(a) from r group by b)
+select a, b in (select r.b from r where r.a<t.a and exists (select 1 from r r2 where r2.a=r.a and r2.b<>t.b)) from t
+select a, exists (select 1 from r where r.a<t.a and not exists (select 1 from r r2 where r2.a=r.a and r2.b>t.b)) from t
+select a, (select count(*) from r left join r r2 on r.a=r2.b where r.a < t.a and (r2.b is null or r2.b<t.b)) from t
+select a, (select min(x.b) from (select b from r where r.a<t.a union all select t.b) x) from t
+select a from t where b > (select avg(r.b) from r where r.a<>t.a) or exists (select 1 from r where r.b=t.b and r.s=t.s)
+select a, (select count(*) from (select distinct s from r where r.a<=t.a)) from t
+select a, (select string_agg(s,',' order by r.a) from r where r.a<=t.a) from t
+select a, (select list(b order by b) from (select b from r where r.a>t.a order by r.b limit 2)) from t
+select a, (select sum(b) over () from r where r.a=t.a) from t
+select a from t where (select max(c) from (select count(*) c from r where r.a<t.a group by r.s)) > 1
