@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -97,6 +98,9 @@ func (b *Binder) Sync(ctx context.Context, version uint64, tables []ShadowTable)
 	if ctx.Err() != nil {
 		return ctxError(ctx)
 	}
+	if b.renumber(version, tables) {
+		return nil
+	}
 	next, err := newShadow(version, tables, b.cfg)
 	if err != nil {
 		return err
@@ -108,6 +112,19 @@ func (b *Binder) synced(version uint64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.current != nil && b.current.version >= version
+}
+
+// renumber takes over a version that changes no table (but, say, a row count).
+func (b *Binder) renumber(version uint64, tables []ShadowTable) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	same := slices.EqualFunc(b.current.tables, tables, func(x, y ShadowTable) bool {
+		return x.Schema == y.Schema && x.Name == y.Name && x.Arrow != nil && y.Arrow != nil && x.Arrow.Equal(y.Arrow)
+	})
+	if same {
+		b.current.version = version
+	}
+	return same
 }
 
 // swap publishes a shadow and retires the one before it.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -158,12 +159,29 @@ func TestSyncWhileBinding(t *testing.T) {
 	}
 	for v := uint64(2); time.Now().Before(stop); v++ {
 		require.NoError(t, b.Sync(t.Context(), v, []ShadowTable{{"main", "t", arrow.NewSchema([]arrow.Field{
-			{Name: "a", Type: arrow.PrimitiveTypes.Int64}}, nil)}}))
+			{Name: "a", Type: arrow.PrimitiveTypes.Int64},
+			{Name: "b" + strings.Repeat("x", int(v%2)), Type: arrow.PrimitiveTypes.Int64}}, nil)}}))
 	}
 	wg.Wait()
 	bound, err := b.Bind(t.Context(), "from t")
 	require.NoError(t, err)
-	require.Equal(t, []string{"BIGINT"}, bound.SQLTypes)
+	require.Equal(t, []string{"BIGINT", "BIGINT"}, bound.SQLTypes)
+}
+
+// TestSyncSameTables: a version without other tables keeps the instance.
+func TestSyncSameTables(t *testing.T) {
+	t.Parallel()
+	b := testBinder(t)
+	before := b.current
+	tables := []ShadowTable{{"main", "t", arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}}, nil)}}
+	require.NoError(t, b.Sync(t.Context(), 7, tables))
+	require.NotSame(t, before, b.current)
+	before = b.current
+	require.NoError(t, b.Sync(t.Context(), 8, slices.Clone(tables)))
+	require.Same(t, before, b.current)
+	require.True(t, b.synced(8))
+	require.NoError(t, b.Close())
+	require.Equal(t, status.Unavailable, status.CodeOf(b.Sync(t.Context(), 9, nil)))
 }
 
 func TestBindCanceled(t *testing.T) {

@@ -65,7 +65,13 @@ func tributaryFree(p unsafe.Pointer) {
 //export tributaryRemoteBind
 func tributaryRemoteBind(p unsafe.Pointer) {
 	info := duckdb.BindInfo{Ptr: p}
-	caught(func(err error) { duckdb.BindSetError(info, err.Error()) }, func() error { return remoteBind(info) })
+	run := unbox[*instance](duckdb.BindGetExtraInfo(info)).run.Load()
+	caught(func(err error) {
+		if run != nil {
+			run.fail(err)
+		}
+		duckdb.BindSetError(info, err.Error())
+	}, func() error { return remoteBind(info, run) })
 }
 
 //export tributaryRemoteInit

@@ -80,8 +80,7 @@ type boundInput struct {
 	schema *arrow.Schema
 }
 
-func remoteBind(info duckdb.BindInfo) error {
-	run := unbox[*instance](duckdb.BindGetExtraInfo(info)).run.Load()
+func remoteBind(info duckdb.BindInfo, run *running) error {
 	param := duckdb.BindGetParameter(info, 0)
 	id := duckdb.GetVarchar(param)
 	duckdb.DestroyValue(&param)

@@ -131,6 +131,9 @@ func (s *session) check(sql string) error {
 	if n := len(reply.Statement); n != 1 {
 		return status.New(status.InvalidArgument, "expected one statement, found %d", n)
 	}
+	if err := checkFolding(reply.Statement[0]); err != nil {
+		return err
+	}
 	if !bytes.Contains(reply.Statement[0], []byte(`"TABLE_FUNCTION"`)) {
 		return nil
 	}

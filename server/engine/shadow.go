@@ -24,7 +24,8 @@ const catalogName = "tributary"
 
 // shadow is a DuckDB instance with the empty tables of one version.
 type shadow struct {
-	version uint64
+	version uint64 // guarded by the binder
+	tables  []ShadowTable
 	db      duckdb.Database
 	refs    atomic.Int64
 	broken  map[string]error // tables left out, by lower-case name
@@ -40,7 +41,7 @@ func newShadow(version uint64, tables []ShadowTable, cfg BinderConfig) (*shadow,
 	if err != nil {
 		return nil, err
 	}
-	sh := &shadow{version: version, db: db, broken: map[string]error{}, slots: make(chan struct{}, cfg.Connections)}
+	sh := &shadow{version: version, tables: tables, db: db, broken: map[string]error{}, slots: make(chan struct{}, cfg.Connections)}
 	sh.refs.Store(1)
 	if err := sh.setUp(tables); err != nil {
 		duckdb.Close(&sh.db)
