@@ -4,7 +4,10 @@ package plan
 type scope struct {
 	columns []Type
 	// refs, when not nil, stand for the references instead of positions.
+	// Those that are parameters may be of any type.
 	refs []Expr
+	// depth is the number of lambdas around.
+	depth int
 	// table, when not nil, admits unresolved references to that table.
 	table *uint64
 }
@@ -97,6 +100,11 @@ func (s scope) ref(e *jsonExpr, index int) (Expr, error) {
 	t, err := readType(e.ReturnType)
 	if err != nil {
 		return nil, err
+	}
+	if index >= 0 && index < len(s.refs) {
+		if p, ok := s.refs[index].(*LambdaParam); ok {
+			return &LambdaParam{Name: p.Name, RefType: t}, nil
+		}
 	}
 	if index < 0 || index >= len(s.columns) || s.columns[index] != t {
 		return nil, unsupported("a reference to column %d of type %s: the input has %v", index, t, s.columns)

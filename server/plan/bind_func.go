@@ -29,7 +29,7 @@ func (s scope) function(e *jsonExpr) (Expr, error) {
 	}
 	out := &Call{Name: e.Name, Args: args, Result: t, Volatile: volatileFunctions[e.Name]}
 	if e.HasSerialize {
-		return knownBindData(e, out)
+		return s.knownBindData(e, out)
 	}
 	if len(e.Arguments) > len(args) || len(e.OriginalArguments) > len(args) {
 		return nil, unsupported("the function %s: binding dropped some of its arguments", e.Name)
@@ -37,18 +37,20 @@ func (s scope) function(e *jsonExpr) (Expr, error) {
 	return out, nil
 }
 
-func knownBindData(e *jsonExpr, out *Call) (Expr, error) {
-	switch e.Name {
-	case "+", "-", "*": // of decimals: the data are the types
+func (s scope) knownBindData(e *jsonExpr, out *Call) (Expr, error) {
+	switch {
+	case e.Name == "+" || e.Name == "-" || e.Name == "*": // of decimals: the data are the types
 		return out, nil
-	case "row":
+	case e.Name == "row":
 		return out, nil
-	case "struct_pack", "struct_insert", "union_value":
+	case e.Name == "struct_pack" || e.Name == "struct_insert" || e.Name == "union_value":
 		return namedArguments(e, out)
-	case "list_aggr", "list_aggregate", "array_aggr", "array_aggregate", "aggregate":
-		if len(out.Args) == 2 && plainListAggregate(out.Args[1]) {
-			return out, nil
-		}
+	case e.Name == "date_part":
+		return datePartList(e, out)
+	case lambdaParams[e.Name] > 0:
+		return s.lambdaCall(e, out)
+	case slices.Contains(listAggregateNames, e.Name) && len(out.Args) == 2:
+		return listAggregate(e, out)
 	}
 	return nil, unsupported("the function %s: its bind data", e.Name)
 }
@@ -70,20 +72,4 @@ func namedArguments(e *jsonExpr, out *Call) (Expr, error) {
 		out.ArgNames = append(out.ArgNames, f.First)
 	}
 	return out, nil
-}
-
-// listAggregates take no argument but the list, so none can be lost in binding.
-var listAggregates = []string{
-	"sum", "min", "max", "avg", "count", "first", "last", "any_value", "median", "mode", "product", "bool_and",
-	"bool_or", "bit_and", "bit_or", "bit_xor", "stddev", "stddev_pop", "stddev_samp", "var_pop", "var_samp",
-	"variance", "skewness", "kurtosis", "entropy", "sem", "approx_count_distinct", "histogram", "list",
-}
-
-func plainListAggregate(name Expr) bool {
-	c, ok := name.(*Const)
-	if !ok {
-		return false
-	}
-	text, ok := c.Value.(string)
-	return ok && slices.Contains(listAggregates, text)
 }

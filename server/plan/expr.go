@@ -84,6 +84,19 @@ type Call struct {
 	Volatile bool
 }
 
+// Lambda is an argument of a list function: a function of Params. Body may also
+// refer to the input's columns and to the parameters of lambdas around it.
+type Lambda struct {
+	Params []string
+	Body   Expr
+}
+
+// LambdaParam reads a parameter of the lambda around it that has that name.
+type LambdaParam struct {
+	Name    string
+	RefType Type
+}
+
 // AggCall is an aggregate function call. Name is DuckDB's ("count_star",
 // "count", "sum", "sum_no_overflow", "min", "max", "avg", …).
 type AggCall struct {
@@ -121,6 +134,8 @@ func (*Between) isExpr()     {}
 func (*Case) isExpr()        {}
 func (*Operator) isExpr()    {}
 func (*Call) isExpr()        {}
+func (*Lambda) isExpr()      {}
+func (*LambdaParam) isExpr() {}
 func (*AggCall) isExpr()     {}
 func (*WindowCall) isExpr()  {}
 
@@ -150,6 +165,12 @@ func (e *Operator) Type() Type { return e.Result }
 
 // Type returns the function's result type.
 func (e *Call) Type() Type { return e.Result }
+
+// Type returns the type of the body.
+func (e *Lambda) Type() Type { return e.Body.Type() }
+
+// Type returns the parameter's type.
+func (e *LambdaParam) Type() Type { return e.RefType }
 
 // Type returns the aggregate's result type.
 func (e *AggCall) Type() Type { return e.Result }

@@ -51,6 +51,11 @@ func (p *exprPrinter) expr(e Expr) {
 		p.call(e.Kind, e.Args)
 	case *Call:
 		p.call(e.Name+namesText(e.ArgNames), e.Args)
+	case *Lambda:
+		p.text("lambda ", strings.Join(e.Params, ", "), ": ")
+		p.expr(e.Body)
+	case *LambdaParam:
+		p.text(e.Name)
 	case *AggCall:
 		p.aggregate(e)
 	case *WindowCall:

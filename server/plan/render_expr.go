@@ -34,6 +34,10 @@ func (r *renderer) expr(e Expr, cols []string) string {
 		return r.operator(e, cols)
 	case *Call:
 		return r.call(e, cols)
+	case *Lambda:
+		return "lambda " + strings.Join(e.Params, ", ") + ": " + r.expr(e.Body, cols)
+	case *LambdaParam:
+		return e.Name
 	case *AggCall:
 		return r.aggCall(e, cols)
 	case *WindowCall:

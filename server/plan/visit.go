@@ -28,6 +28,8 @@ func args(e Expr) []Expr {
 		return e.Args
 	case *Call:
 		return e.Args
+	case *Lambda:
+		return []Expr{e.Body}
 	case *AggCall:
 		return present(e.Args, []Expr{e.Filter}, keyExprs(e.OrderBy))
 	case *WindowCall:
@@ -151,6 +153,8 @@ func (m *mapper) copyParts(e Expr) Expr {
 		c := *e
 		c.Args = m.list(e.Args)
 		return &c
+	case *Lambda:
+		return &Lambda{Params: e.Params, Body: m.one(e.Body)}
 	case *AggCall:
 		c := *e
 		c.Args, c.Filter, c.OrderBy = m.list(e.Args), m.one(e.Filter), m.keys(e.OrderBy)

@@ -26,6 +26,9 @@ func sampleExprs() []Expr {
 		&Case{Whens: []When{{Cond: testRef(0), Then: testRef(1)}}, Else: testRef(2), Result: "INTEGER"},
 		&Operator{Kind: "IN", Args: []Expr{testRef(0), testRef(1)}, Result: "BOOLEAN"},
 		&Call{Name: "struct_pack", Args: []Expr{testRef(0)}, ArgNames: []string{"x"}, Result: `STRUCT("x" INTEGER)`},
+		&Call{Name: "list_filter", Result: "INTEGER[]", Args: []Expr{testRef(0), &Lambda{Params: []string{"x"}, Body: &Comparison{
+			Op: "<", Left: &LambdaParam{Name: "x", RefType: "INTEGER"}, Right: testRef(1),
+		}}}},
 		&AggCall{Name: "sum", Args: []Expr{testRef(0)}, Distinct: true, Filter: testRef(1), OrderBy: []SortKey{key}, Result: "HUGEINT"},
 		&WindowCall{
 			Name: "lag", Args: []Expr{testRef(0)}, IgnoreNulls: true, Filter: testRef(1), Partition: []Expr{testRef(2)},
@@ -57,8 +60,8 @@ func sampleNodes() []Node {
 	return []Node{
 		testScan(), partial,
 		&Filter{Input: in(), Conjuncts: []Expr{testRef(0)}, Projection: []int{1}},
-		&Project{Input: in(), Exprs: sampleExprs()[:9]},
-		&Aggregate{Input: in(), Keys: []Expr{testRef(0)}, Aggregates: []Expr{sampleExprs()[9]}, Sets: [][]int{{0}, {}}, Groupings: [][]int{{0}}},
+		&Project{Input: in(), Exprs: sampleExprs()[:10]},
+		&Aggregate{Input: in(), Keys: []Expr{testRef(0)}, Aggregates: []Expr{sampleExprs()[10]}, Sets: [][]int{{0}, {}}, Groupings: [][]int{{0}}},
 		&Distinct{Input: in()},
 		&Distinct{Input: in(), On: []Expr{testRef(0)}, OrderBy: keys},
 		&Join{
@@ -70,7 +73,7 @@ func sampleNodes() []Node {
 		&Sort{Input: in(), Keys: keys, Projection: []int{1, 0}},
 		&TopN{Input: in(), Keys: keys, Limit: 3, Offset: 1},
 		&Limit{Input: in(), Count: pushdown.NoLimit, Offset: 2},
-		&Window{Input: in(), Exprs: []Expr{sampleExprs()[10]}},
+		&Window{Input: in(), Exprs: []Expr{sampleExprs()[11]}},
 		&CTE{ID: 1, Definition: in(), Body: in()},
 		&CTERef{ID: 1, Types: []Type{"INTEGER"}},
 		&RecursiveCTE{ID: 2, All: true, Base: in(), Step: in()},

@@ -442,3 +442,24 @@ select a, (select string_agg(s,',' order by r.a) from r where r.a<=t.a) from t
 select a, (select list(b order by b) from (select b from r where r.a>t.a order by r.b limit 2)) from t
 select a, (select sum(b) over () from r where r.a=t.a) from t
 select a from t where (select max(c) from (select count(*) c from r where r.a<t.a group by r.s)) > 1
+select list_transform(l,x->x+1) from t
+select list_filter(l,x->x>a) from t
+select [x+a for x in l if x>1] from t
+select list_reduce(l,(x,y)->x+y) from t
+select list_aggregate(l,'string_agg',',') from t
+select date_part(['year','month'],ts) from t
+select array_to_string(l,',') from t
+select list_transform(l,(x,i)->x+i*b+a) from t
+select list_reduce([a,2,3],(x,y)->x+y+a) from t
+select list_transform([a,b],x->list_sum(list_transform([1,2],y->y+x+a))) from t
+select list_reduce([a,2,3],(x,y,i)->x+y+i,5) from t
+select list_filter(ll, lambda x: x like 'q%' and length(x)>1) from t
+select [[y*x for y in l] for x in [1,2,b]] from t
+select list_transform(ll, x -> {'k': x, 'n': upper(x)}) from t
+select a from t where len(list_filter(l, x -> x > b)) > 0
+select list_transform(l, x -> x::double/2) from t
+select list_reduce(['a','b',s],(x,y)->x||y) from t
+select list_transform(l, x -> case when x>3 then 'big' else s end) from t
+select list_aggregate(ll,'string_agg'), array_to_string(ll, '-'), list_sum(l), list_avg(l), list_histogram(l) from t
+select date_part(['day','hour'],ts).hour from t
+select list_aggregate(ll,'string_agg','sum'), list_aggregate(ll, 'max') from t
