@@ -78,3 +78,41 @@ func serveTCP(b *testing.B, handle scanHandler) *codec.Client {
 	})
 	return client
 }
+
+// BenchmarkSmallScan measures what a scan of one small batch costs.
+func BenchmarkSmallScan(b *testing.B) {
+	client := serveTCP(b, sendBatches(b, 1, nil))
+	for b.Loop() {
+		_, _, err := drain(open(b, client, codec.OpenRequest{}))
+		require.NoError(b, err)
+	}
+}
+
+// BenchmarkStrings measures batches whose offsets are rebuilt and checked.
+func BenchmarkStrings(b *testing.B) {
+	batch := rowsOf(b, memory.DefaultAllocator, 0, 2_000_000, "a text of some length")
+	defer batch.Release()
+	spec := testSpec()
+	client := serveTCP(b, func(s *codec.Session) error {
+		if err := s.Open(codec.Opened{Mode: codec.Filtered}, spec.OutputSchema()); err != nil {
+			return s.Fail(err)
+		}
+		if err := s.Send(batch, codec.Filtered, 0); err != nil {
+			return s.Fail(err)
+		}
+		return s.End(0)
+	})
+	for b.Loop() {
+		s := open(b, client, codec.OpenRequest{})
+		for {
+			got, err := s.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			require.NoError(b, err)
+			require.NoError(b, s.Grant(got.WireBytes))
+			got.Record.Release()
+		}
+		b.SetBytes(s.End().BytesSent)
+	}
+}

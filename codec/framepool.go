@@ -22,7 +22,7 @@ func (p *framePool) Get(length int) *[]byte {
 		b := make([]byte, length)
 		return &b
 	}
-	b := p.pool.Get().(*[]byte) //nolint:forcetypeassert // only New and Put fill the pool
+	b := p.pool.Get().(*[]byte) // only New and Put fill the pool
 	*b = (*b)[:length]
 	return b
 }

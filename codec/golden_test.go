@@ -8,9 +8,11 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/tributary-db/tributary/codec/pb"
+	"github.com/tributary-db/tributary/pushdown/status"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata; existing files are what released peers send, so only add to them")
@@ -161,4 +163,51 @@ func TestHelloSurvivesWhatItCannotRead(t *testing.T) {
 	require.Equal(t, Partition{ID: "0", Rows: -1, Bytes: -1, Columns: map[string]ColumnStats{"c": {Nulls: -1}}}, h.Tables[2].Partitions[0])
 	_, err = DecodeHello([]byte{0xff})
 	require.Error(t, err)
+}
+
+// TestNewerPeers: fields that this version does not know are ignored.
+func TestNewerPeers(t *testing.T) {
+	t.Parallel()
+	future := protowire.AppendString(protowire.AppendTag(nil, 500, protowire.BytesType), "from the future")
+	open, err := decodeOpen(append(golden(t, "open_groups"), future...))
+	require.NoError(t, err)
+	want := fullOpen(1)
+	require.Equal(t, want.Spec.String(), open.Spec.String())
+	hello, err := DecodeHello(append(golden(t, "hello"), future...))
+	require.NoError(t, err)
+	requireHello(t, fullHello(), hello)
+	s := &Session{credit: newCredit(0)}
+	require.NoError(t, s.control(controlFrame(future)), "a control message of unknown kind")
+	require.NoError(t, s.control(controlFrame(append(golden(t, "credit"), future...))))
+	require.EqualValues(t, 1<<33, s.credit.balance)
+}
+
+func TestProtocolWindow(t *testing.T) {
+	t.Parallel()
+	for _, version := range []uint32{ProtocolMin - 1, ProtocolLatest + 1} {
+		data, err := encodeMessage(&pb.ClientMessage{Message: &pb.ClientMessage_Open{Open: &pb.Open{Protocol: version}}})
+		require.NoError(t, err)
+		_, err = decodeOpen(data)
+		require.Equal(t, status.FailedPrecondition, status.CodeOf(err))
+	}
+}
+
+func TestBadOpenRequests(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*OpenRequest){
+		"credit":     func(r *OpenRequest) { r.InitialCredit = -1 },
+		"batch size": func(r *OpenRequest) { r.BatchBytes = -1 },
+	} {
+		req := fullOpen(1)
+		change(&req)
+		data, err := encodeOpen(req)
+		require.NoError(t, err)
+		_, err = decodeOpen(data)
+		require.Equal(t, status.InvalidArgument, status.CodeOf(err), name)
+	}
+	req := fullOpen(1)
+	req.Spec.Table = "not utf-8: \xff"
+	_, err := encodeOpen(req)
+	require.Equal(t, status.InvalidArgument, status.CodeOf(err))
+	require.Error(t, decodeMessage(make([]byte, maxControlBytes+1), &pb.ClientMessage{}))
 }

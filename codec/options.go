@@ -20,7 +20,9 @@ const (
 )
 
 // ServerOptions are the gRPC options of a scanner: windows, buffers, message
-// limits, keepalive, and the zero-copy message encoding.
+// limits, keepalive, and the zero-copy message encoding. A server without them
+// works too, but slower, and it closes connections on which scans are long,
+// because [Dial] sends keepalive pings more often than gRPC's default allows.
 func ServerOptions() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.ForceServerCodecV2(newWireCodec()),

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/scalar"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
@@ -112,7 +113,7 @@ func TestBadLiterals(t *testing.T) {
 		require.Error(t, err, name)
 		require.Contains(t, []status.Code{status.InvalidArgument, status.Unimplemented}, status.CodeOf(err), name)
 	}
-	_, err := literalToProto(scalar.NewListScalar(scalar.MakeArrayOfNull(arrow.PrimitiveTypes.Int8, 1, scratch())))
+	_, err := literalToProto(scalar.NewListScalar(array.MakeArrayOfNull(scratch(), arrow.PrimitiveTypes.Int8, 1)))
 	require.Equal(t, status.Unimplemented, status.CodeOf(err))
 }
 

@@ -106,7 +106,7 @@ func encoded(t require.TestingT, batch arrow.RecordBatch) int64 {
 func TestEncodedSizeIsATightBound(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		batch := randomBatch(memory.DefaultAllocator, rapid.Uint64().Draw(t, "seed"), rapid.IntRange(0, 300).Draw(t, "rows"))
+		batch := randomBatch(memory.DefaultAllocator, rapid.Uint64().Draw(t, "seed"), rapid.IntRange(0, 120).Draw(t, "rows"))
 		defer batch.Release()
 		from := rapid.Int64Range(0, batch.NumRows()).Draw(t, "from")
 		slice := batch.NewSlice(from, rapid.Int64Range(from, batch.NumRows()).Draw(t, "to"))
@@ -123,7 +123,7 @@ func TestPiecesAreTheBatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		alloc := memory.NewCheckedAllocator(memory.DefaultAllocator)
 		defer alloc.AssertSize(failer{t}, 0)
-		batch := randomBatch(alloc, rapid.Uint64().Draw(t, "seed"), rapid.IntRange(0, 300).Draw(t, "rows"))
+		batch := randomBatch(alloc, rapid.Uint64().Draw(t, "seed"), rapid.IntRange(0, 120).Draw(t, "rows"))
 		defer batch.Release()
 		target := rapid.Int64Range(1, 20_000).Draw(t, "target")
 		start := int64(0)
