@@ -20,9 +20,12 @@ func (s *service) DoExchange(stream flight.FlightService_DoExchangeServer) error
 		return grpcstatus.ToGRPC(err)
 	}
 	request := session.Request()
+	leave, err := s.enter()
+	if err != nil {
+		return session.Fail(err)
+	}
+	defer leave()
 	end := s.metrics.begin(modeOf(&request.Spec))
-	s.scans.Add(1)
-	defer s.scans.Done()
 	rows, err := s.serve(session, request.Spec)
 	end(rows, err)
 	s.logScan(request, rows, err)

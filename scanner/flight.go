@@ -160,8 +160,7 @@ func (s *service) ListFlights(_ *flight.Criteria, stream flight.FlightService_Li
 	for _, t := range s.tables {
 		sel, err := s.selectRows(stream.Context(), ticket{Table: t.name})
 		if err != nil {
-			s.cfg.Logger.Warn().Str("table", t.name).Err(err).Msg("table is unusable")
-			continue
+			continue // Hello says why it is unusable
 		}
 		info, err := sel.info(s.Scanner, &flight.FlightDescriptor{Type: flight.DescriptorPATH, Path: []string{t.Schema, t.Name}})
 		if err != nil {
@@ -203,8 +202,11 @@ func (s *Scanner) resolve(ctx context.Context, d *flight.FlightDescriptor) (*sel
 
 // DoGet streams rows.
 func (s *service) DoGet(t *flight.Ticket, stream flight.FlightService_DoGetServer) error {
-	s.scans.Add(1)
-	defer s.scans.Done()
+	leave, err := s.enter()
+	if err != nil {
+		return grpcstatus.ToGRPC(err)
+	}
+	defer leave()
 	end := s.metrics.begin("flight")
 	rows, err := s.download(t.GetTicket(), stream)
 	end(rows, err)

@@ -72,7 +72,8 @@ func (s *Scanner) Hello(ctx context.Context) (*codec.Hello, error) {
 	return hello, nil
 }
 
-// describe never fails: a table that cannot be used says why.
+// describe never fails: a table that cannot be used says why. It is logged when
+// that changes, not at every Hello.
 func (s *Scanner) describe(ctx context.Context, t *table) codec.Table {
 	out := codec.Table{Schema: t.Schema, Name: t.Name}
 	schema, err := s.schema(ctx, t)
@@ -82,7 +83,10 @@ func (s *Scanner) describe(ctx context.Context, t *table) codec.Table {
 	}
 	if err != nil {
 		out.Err = err.Error()
-		s.cfg.Logger.Warn().Str("table", t.name).Err(err).Msg("table is unusable")
+	}
+	if out.Err != t.fault {
+		t.fault = out.Err
+		s.cfg.Logger.Warn().Str("table", t.name).Str("fault", out.Err).Bool("usable", err == nil).Msg("table changed")
 	}
 	return out
 }

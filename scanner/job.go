@@ -35,10 +35,11 @@ type job struct {
 }
 
 // newJob divides spec, which is valid over schema, between source and kernels.
-func (s *Scanner) newJob(t *table, schema *arrow.Schema, spec pushdown.Spec, out sink) (*job, error) {
+func (s *Scanner) newJob(t *table, schema *arrow.Schema, spec pushdown.Spec, out sink) (j *job, err error) {
+	defer s.recovered(t, &err)
 	caps := t.Source.Capabilities()
 	split := pushdown.Split(spec.WithCarrier(schema), caps)
-	j := &job{scanner: s, table: t, out: out, each: split.Residual, input: split.Remote.OutputSchema()}
+	j = &job{scanner: s, table: t, out: out, each: split.Residual, input: split.Remote.OutputSchema()}
 	j.feed = &feed{source: t.Source, todo: reads(split, caps)}
 	j.workers = s.cfg.Workers
 	if split.Residual == nil && len(j.feed.todo) == 1 {

@@ -68,10 +68,12 @@ type Scanner struct {
 	tables  []*table
 	metrics *metrics
 
-	// ctx ends with Close; scans counts those that run.
+	// ctx ends with Close; scans counts those that run, and gate keeps new ones
+	// out while Close waits.
 	ctx   context.Context
 	stop  context.CancelCauseFunc
 	scans sync.WaitGroup
+	gate  sync.RWMutex
 
 	// catalog guards what the last Hello said.
 	catalog sync.Mutex
@@ -83,6 +85,8 @@ type Scanner struct {
 type table struct {
 	Table
 	name string
+	// fault is why the last Hello found it unusable; Scanner.catalog guards it.
+	fault string
 }
 
 // New checks a configuration and returns a scanner, which [Scanner.Register]
@@ -168,9 +172,27 @@ func (s *Scanner) Epoch() string { return s.epoch }
 // OpenScans is the number of scans that run.
 func (s *Scanner) OpenScans() int { return int(s.metrics.open.Load()) }
 
+// enter counts a scan until the returned function is called.
+func (s *Scanner) enter() (leave func(), err error) {
+	s.gate.RLock()
+	defer s.gate.RUnlock()
+	if s.ctx.Err() != nil {
+		return nil, context.Cause(s.ctx)
+	}
+	s.scans.Add(1)
+	return s.scans.Done, nil
+}
+
+// shutDown stops scans and lets no more begin.
+func (s *Scanner) shutDown() {
+	s.gate.Lock()
+	defer s.gate.Unlock()
+	s.stop(status.New(status.Unavailable, "scanner %q is shutting down", s.cfg.Name))
+}
+
 // Close stops the scans that run and waits for them. Sources stay open.
 func (s *Scanner) Close() error {
-	s.stop(status.New(status.Unavailable, "scanner %q is shutting down", s.cfg.Name))
+	s.shutDown()
 	s.scans.Wait()
 	s.metrics.unregister(s.cfg.Registry)
 	return nil

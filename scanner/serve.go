@@ -29,7 +29,7 @@ func (s *Scanner) Serve(ctx context.Context, lis net.Listener) error {
 	stopped := make(chan struct{})
 	unlink := context.AfterFunc(ctx, func() {
 		defer close(stopped)
-		s.stop(status.New(status.Unavailable, "scanner %q is shutting down", s.cfg.Name))
+		s.shutDown()
 		force := time.AfterFunc(drainTime, g.Stop)
 		defer force.Stop()
 		g.GracefulStop()

@@ -149,6 +149,7 @@ func (snap *snapshot) statement(spec *pushdown.Spec) (string, int64, error) {
 	if err != nil {
 		return "", 0, err
 	}
+	chosen = enough(chosen, spec)
 	from, rows := emptyRelation(snap.columns), int64(0)
 	if len(chosen) > 0 {
 		from = union(relations(chosen), names)
@@ -188,6 +189,25 @@ func (snap *snapshot) choose(ids []string) ([]*partition, error) {
 		out[i] = snap.partitions[j]
 	}
 	return out, nil
+}
+
+// enough keeps a partition that alone has the rows of a plain LIMIT: the
+// smallest, because a file's first page may be as large as its first row group,
+// and all threads would read one.
+func enough(partitions []*partition, spec *pushdown.Spec) []*partition {
+	if spec.Grouped() || spec.Limit == pushdown.NoLimit || len(spec.Filter) > 0 || len(spec.OrderBy) > 0 {
+		return partitions
+	}
+	var best *partition
+	for _, p := range partitions {
+		if n := p.rows(); n >= spec.Limit && (best == nil || n < best.rows()) {
+			best = p
+		}
+	}
+	if best == nil {
+		return partitions
+	}
+	return []*partition{best}
 }
 
 // relations merges the Parquet files of equal columns into one call, so that

@@ -222,6 +222,26 @@ func TestNoPartitions(t *testing.T) {
 	require.Equal(t, [][]string{{"0", "(null)"}}, rows(t, s, spec))
 }
 
+func TestPlainLimitReadsOnePartition(t *testing.T) {
+	t.Parallel()
+	e, dir := newEngine(t), t.TempDir()
+	for name, n := range map[string]string{"a": "5", "b": "1000", "c": "20"} {
+		write(t, e, "SELECT '"+name+"' AS p FROM range("+n+")", dir, name+".parquet")
+	}
+	s := globSource(t, e, dir+"/*.parquet")
+	spec := tableSpec(t, s)
+	for limit, want := range map[int64]string{0: "", 3: "a", 6: "c", 21: "b"} {
+		spec.Limit = limit
+		got := rows(t, s, spec)
+		require.Len(t, got, int(limit))
+		for _, r := range got {
+			require.Equal(t, want, r[0])
+		}
+	}
+	spec.Limit = 1010
+	require.Len(t, rows(t, s, spec), 1010)
+}
+
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
