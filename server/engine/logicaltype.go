@@ -17,34 +17,32 @@ type simpleType struct {
 }
 
 // simpleTypes has the types without parameters that results can have.
-func simpleTypes() map[duckdb.Type]simpleType {
-	return map[duckdb.Type]simpleType{
-		duckdb.TypeSQLNull:     {arrow.Null, `"NULL"`},
-		duckdb.TypeBoolean:     {arrow.FixedWidthTypes.Boolean, "BOOLEAN"},
-		duckdb.TypeTinyInt:     {arrow.PrimitiveTypes.Int8, "TINYINT"},
-		duckdb.TypeSmallInt:    {arrow.PrimitiveTypes.Int16, "SMALLINT"},
-		duckdb.TypeInteger:     {arrow.PrimitiveTypes.Int32, "INTEGER"},
-		duckdb.TypeBigInt:      {arrow.PrimitiveTypes.Int64, "BIGINT"},
-		duckdb.TypeUTinyInt:    {arrow.PrimitiveTypes.Uint8, "UTINYINT"},
-		duckdb.TypeUSmallInt:   {arrow.PrimitiveTypes.Uint16, "USMALLINT"},
-		duckdb.TypeUInteger:    {arrow.PrimitiveTypes.Uint32, "UINTEGER"},
-		duckdb.TypeUBigInt:     {arrow.PrimitiveTypes.Uint64, "UBIGINT"},
-		duckdb.TypeHugeInt:     {&arrow.Decimal128Type{Precision: 38}, "HUGEINT"},
-		duckdb.TypeFloat:       {arrow.PrimitiveTypes.Float32, "FLOAT"},
-		duckdb.TypeDouble:      {arrow.PrimitiveTypes.Float64, "DOUBLE"},
-		duckdb.TypeVarchar:     {arrow.BinaryTypes.String, "VARCHAR"},
-		duckdb.TypeBlob:        {arrow.BinaryTypes.Binary, "BLOB"},
-		duckdb.TypeUUID:        {arrow.BinaryTypes.String, "UUID"},
-		duckdb.TypeDate:        {arrow.FixedWidthTypes.Date32, "DATE"},
-		duckdb.TypeTime:        {arrow.FixedWidthTypes.Time64us, "TIME"},
-		duckdb.TypeTimeNS:      {arrow.FixedWidthTypes.Time64ns, "TIME_NS"},
-		duckdb.TypeTimestamp:   {&arrow.TimestampType{Unit: arrow.Microsecond}, "TIMESTAMP"},
-		duckdb.TypeTimestampS:  {&arrow.TimestampType{Unit: arrow.Second}, "TIMESTAMP_S"},
-		duckdb.TypeTimestampMS: {&arrow.TimestampType{Unit: arrow.Millisecond}, "TIMESTAMP_MS"},
-		duckdb.TypeTimestampNS: {&arrow.TimestampType{Unit: arrow.Nanosecond}, "TIMESTAMP_NS"},
-		duckdb.TypeTimestampTZ: {&arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}, "TIMESTAMP WITH TIME ZONE"},
-		duckdb.TypeInterval:    {arrow.FixedWidthTypes.MonthDayNanoInterval, "INTERVAL"},
-	}
+var simpleTypes = map[duckdb.Type]simpleType{
+	duckdb.TypeSQLNull:     {arrow.Null, `"NULL"`},
+	duckdb.TypeBoolean:     {arrow.FixedWidthTypes.Boolean, "BOOLEAN"},
+	duckdb.TypeTinyInt:     {arrow.PrimitiveTypes.Int8, "TINYINT"},
+	duckdb.TypeSmallInt:    {arrow.PrimitiveTypes.Int16, "SMALLINT"},
+	duckdb.TypeInteger:     {arrow.PrimitiveTypes.Int32, "INTEGER"},
+	duckdb.TypeBigInt:      {arrow.PrimitiveTypes.Int64, "BIGINT"},
+	duckdb.TypeUTinyInt:    {arrow.PrimitiveTypes.Uint8, "UTINYINT"},
+	duckdb.TypeUSmallInt:   {arrow.PrimitiveTypes.Uint16, "USMALLINT"},
+	duckdb.TypeUInteger:    {arrow.PrimitiveTypes.Uint32, "UINTEGER"},
+	duckdb.TypeUBigInt:     {arrow.PrimitiveTypes.Uint64, "UBIGINT"},
+	duckdb.TypeHugeInt:     {&arrow.Decimal128Type{Precision: 38}, "HUGEINT"},
+	duckdb.TypeFloat:       {arrow.PrimitiveTypes.Float32, "FLOAT"},
+	duckdb.TypeDouble:      {arrow.PrimitiveTypes.Float64, "DOUBLE"},
+	duckdb.TypeVarchar:     {arrow.BinaryTypes.String, "VARCHAR"},
+	duckdb.TypeBlob:        {arrow.BinaryTypes.Binary, "BLOB"},
+	duckdb.TypeUUID:        {arrow.BinaryTypes.String, "UUID"},
+	duckdb.TypeDate:        {arrow.FixedWidthTypes.Date32, "DATE"},
+	duckdb.TypeTime:        {arrow.FixedWidthTypes.Time64us, "TIME"},
+	duckdb.TypeTimeNS:      {arrow.FixedWidthTypes.Time64ns, "TIME_NS"},
+	duckdb.TypeTimestamp:   {&arrow.TimestampType{Unit: arrow.Microsecond}, "TIMESTAMP"},
+	duckdb.TypeTimestampS:  {&arrow.TimestampType{Unit: arrow.Second}, "TIMESTAMP_S"},
+	duckdb.TypeTimestampMS: {&arrow.TimestampType{Unit: arrow.Millisecond}, "TIMESTAMP_MS"},
+	duckdb.TypeTimestampNS: {&arrow.TimestampType{Unit: arrow.Nanosecond}, "TIMESTAMP_NS"},
+	duckdb.TypeTimestampTZ: {&arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}, "TIMESTAMP WITH TIME ZONE"},
+	duckdb.TypeInterval:    {arrow.FixedWidthTypes.MonthDayNanoInterval, "INTERVAL"},
 }
 
 // uncarried names the DuckDB types that have no Arrow form here.
@@ -54,7 +52,7 @@ var uncarried = map[duckdb.Type]string{
 	duckdb.TypeGeometry: "GEOMETRY",
 }
 
-// column is one result column: its type in DuckDB, in SQL text and in Arrow.
+// columnType is one DuckDB type in Arrow and in SQL text.
 type columnType struct {
 	arrow arrow.DataType
 	sql   string
@@ -63,7 +61,7 @@ type columnType struct {
 // describeType reads a logical type; it does not consume it.
 func describeType(t duckdb.LogicalType) (columnType, error) {
 	id := duckdb.GetTypeId(t)
-	if s, ok := simpleTypes()[id]; ok {
+	if s, ok := simpleTypes[id]; ok {
 		return columnType{s.arrow, aliasOr(t, s.sql)}, nil
 	}
 	switch id {
