@@ -2,6 +2,7 @@ package duckdb
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/tributary-db/tributary/pushdown/status"
@@ -54,10 +55,15 @@ func engineError(ctx context.Context, msg string) error {
 // firstLines keeps the message and drops DuckDB's hints, which name options
 // that the user of a federated table does not have.
 func firstLines(msg string) string {
+	file := ""
+	if _, rest, ok := strings.Cut(msg, "\n  file = "); ok { // a hint of CSV errors
+		file, _, _ = strings.Cut(rest, "\n")
+		file = " (file " + strconv.Quote(strings.TrimSpace(file)) + ")"
+	}
 	for _, hint := range []string{"\n\nLINE ", "\n\nPossible ", "\nPossible ", "\n\nCandidate", "\n\n*"} {
 		if i := strings.Index(msg, hint); i > 0 {
 			msg = msg[:i]
 		}
 	}
-	return strings.TrimSpace(msg)
+	return strings.TrimSpace(msg) + file
 }

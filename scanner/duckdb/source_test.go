@@ -166,6 +166,8 @@ func TestErrorWhileReading(t *testing.T) {
 	_, err := tryRows(t.Context(), s, tableSpec(t, s))
 	require.ErrorIs(t, err, &status.Error{Code: status.DataLoss})
 	require.ErrorContains(t, err, "30002")
+	require.ErrorContains(t, err, dir+"/a.csv")
+	require.NotContains(t, err.Error(), "Possible")
 }
 
 func TestChangedFiles(t *testing.T) {
