@@ -22,13 +22,16 @@ func rules(level Pushdown) []Rule {
 		rule   Rule
 		levels []Pushdown
 	}{
+		// Pruning drops operators of which nobody reads the result: they must not
+		// stand between a filter and its scan.
+		{columnPruning{}, []Pushdown{PushdownFull, PushdownFilter, PushdownOff}},
 		// DuckDB leaves some filters in the scans: without pushdown they come out.
 		{filterLift{}, []Pushdown{PushdownOff}},
 		// First of the pushing rules: an aggregate or a limit may only follow
 		// into the scan when no filter is left above it.
 		{filterPushdown{}, []Pushdown{PushdownFull, PushdownFilter}},
-		// After the filters, whose columns nobody may need any more, and before
-		// the aggregates, so that none is pushed that nobody reads.
+		// Again: nobody may need the pushed filters' columns any more. Aggregates
+		// follow, so that none is pushed that nobody reads.
 		{columnPruning{}, []Pushdown{PushdownFull, PushdownFilter, PushdownOff}},
 		{aggregatePushdown{}, []Pushdown{PushdownFull}},
 		// DISTINCT is an aggregate without functions; it needs pruned columns.
@@ -61,7 +64,7 @@ func applyRules(root Node, level Pushdown) (Node, []string, error) {
 		if !slices.Equal(next.Columns(), types) {
 			return nil, nil, status.New(status.Internal, "rule %s changed the result's types from %v to %v", r.Name(), types, next.Columns())
 		}
-		if root = next; changed {
+		if root = next; changed && !slices.Contains(fired, r.Name()) {
 			fired = append(fired, r.Name())
 		}
 	}

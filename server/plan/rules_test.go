@@ -168,7 +168,7 @@ func requireAllIdempotent(t *testing.T, env *rulesEnv, statements []string) {
 	}
 }
 
-func requireIdempotent(t testing.TB, root Node, level Pushdown, sql string) {
+func requireIdempotent(t require.TestingT, root Node, level Pushdown, sql string) {
 	before := Print(root)
 	out := root
 	for _, r := range rules(level) {
@@ -204,10 +204,10 @@ func TestRuleNames(t *testing.T) {
 		return mapSlice(rules(level), func(r Rule) string { return r.Name() })
 	}
 	require.Equal(t, []string{
-		"filter_pushdown", "column_pruning", "aggregate_pushdown", "distinct_pushdown", "topn_pushdown", "limit_pushdown", "check",
+		"column_pruning", "filter_pushdown", "column_pruning", "aggregate_pushdown", "distinct_pushdown", "topn_pushdown", "limit_pushdown", "check",
 	}, names(PushdownFull))
-	require.Equal(t, []string{"filter_pushdown", "column_pruning", "check"}, names(PushdownFilter))
-	require.Equal(t, []string{"filter_lift", "column_pruning", "check"}, names(PushdownOff))
+	require.Equal(t, []string{"column_pruning", "filter_pushdown", "column_pruning", "check"}, names(PushdownFilter))
+	require.Equal(t, []string{"column_pruning", "filter_lift", "column_pruning", "check"}, names(PushdownOff))
 	require.Empty(t, names("sideways"))
 	all := append(names(PushdownFull), "filter_lift")
 	slices.Sort(all)
