@@ -5,6 +5,7 @@ PYTHON      ?= python3
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 TPCH_SF     ?= 1
 BIN         := bin/tributary
+BUF         := $(GO) run github.com/bufbuild/buf/cmd/buf@v1.75.0
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PURE        := ./pushdown/... ./codec/... ./scanner ./scanner/memory ./scanner/sourcetest
 RESULTS     := .cache/results
@@ -46,6 +47,15 @@ vet:
 .PHONY: lint
 lint:
 	$(GO) run $(STATICCHECK) ./...
+
+.PHONY: proto
+proto: ## generate codec/pb from codec/proto
+	cd codec && $(BUF) generate
+
+.PHONY: proto-check
+proto-check: ## the generated code is current
+	cd codec && $(BUF) format -d --exit-code && $(BUF) lint
+	tmp=$$(mktemp -d) && (cd codec && $(BUF) generate -o $$tmp && diff -r -x doc.go pb $$tmp/pb) && rm -r $$tmp
 
 .PHONY: pure
 pure: ## the packages that must work without cgo

@@ -102,7 +102,7 @@ func TestGiantRowIsAnError(t *testing.T) {
 	})
 	rows, _, err := drain(open(t, client, codec.OpenRequest{}))
 	requireCode(t, err, status.ResourceExhausted)
-	require.ErrorContains(t, err, "a single row of 671")
+	require.ErrorContains(t, err, "a single row of 1342")
 	require.Len(t, rows, 1)
 }
 

@@ -26,7 +26,7 @@ const (
 	// DefaultCredit is the credit of a stream whose Open names none.
 	DefaultCredit = 16 << 20
 	// MaxBatchBytes bounds the encoded size of a batch, and so of a single row.
-	MaxBatchBytes = 64 << 20
+	MaxBatchBytes = 128 << 20
 )
 
 // Mode says what was done to the rows of a batch.

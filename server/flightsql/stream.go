@@ -23,7 +23,7 @@ const (
 	clientBatchBytes = 2 << 20
 	// clientMaxBytes is the largest single row that is sent; a client must
 	// have raised its limit to receive it.
-	clientMaxBytes = 256 << 20
+	clientMaxBytes = 128 << 20
 	// queryIDHeader names the trailer that carries the id of a query.
 	queryIDHeader = "x-query-id"
 )
