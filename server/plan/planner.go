@@ -2,6 +2,8 @@ package plan
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -76,8 +78,8 @@ func unusable(err error, sql string, snap *catalog.Snapshot) error {
 		return err
 	}
 	lower := strings.ToLower(sql)
-	for _, t := range snap.Tables {
-		if t.Err != nil && strings.Contains(lower, strings.ToLower(t.Name)) {
+	for _, id := range slices.Sorted(maps.Keys(snap.Tables)) {
+		if t := snap.Tables[id]; t.Err != nil && strings.Contains(lower, strings.ToLower(t.Name)) {
 			return tableError(t)
 		}
 	}

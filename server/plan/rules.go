@@ -58,6 +58,9 @@ func applyRules(root Node, level Pushdown) (Node, []string, error) {
 	types := root.Columns()
 	for _, r := range rules(level) {
 		next, changed, err := r.Apply(root)
+		if status.CodeOf(err) == status.InvalidArgument {
+			return nil, nil, err // the statement's fault, not the rule's
+		}
 		if err != nil {
 			return nil, nil, status.Wrap(status.Internal, err, "rule %s", r.Name())
 		}
