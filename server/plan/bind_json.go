@@ -237,7 +237,7 @@ func quoteNonFinite(text []byte) []byte {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
-		case inString && c == '\\':
+		case inString && c == '\\' && i+1 < len(text):
 			out = append(out, c, text[i+1])
 			i++
 			continue

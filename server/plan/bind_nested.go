@@ -76,6 +76,9 @@ func nestedSQL(v *jsonValue, t Type) (string, error) {
 		parts[i] = c.SQL
 	}
 	if v.Type.ID == "STRUCT" {
+		if len(parts) != len(v.Type.Info.ChildTypes) {
+			return "", unsupported("a %s of %d fields", t, len(parts))
+		}
 		return structSQL(v.Type.Info.ChildTypes, parts), nil
 	}
 	list := "[" + strings.Join(parts, ", ") + "]"

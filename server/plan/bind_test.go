@@ -126,3 +126,22 @@ func TestRenderRefuses(t *testing.T) {
 		require.Equal(t, status.Unimplemented, status.CodeOf(err), "%s: %v", name, err)
 	}
 }
+
+// FuzzRead: whatever the engine writes, reading it is a plan or an error, and so
+// is writing and printing that plan.
+func FuzzRead(f *testing.F) {
+	env := newRulesEnv(f)
+	for _, sql := range append(moreStatements(), "SELECT a, (SELECT max(v) FROM u WHERE u.a < t.a), {'k': [1, NULL], 'm': row('x')} FROM t") {
+		bound, err := env.binder.Bind(f.Context(), sql)
+		require.NoError(f, err)
+		f.Add(bound.PlanJSON)
+	}
+	f.Fuzz(func(_ *testing.T, text []byte) {
+		root, err := Read(text, env.snap)
+		if err != nil {
+			return
+		}
+		_ = Print(root)
+		_, _ = Render(root, numbered(len(root.Columns())), plainScan)
+	})
+}
