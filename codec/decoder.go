@@ -4,7 +4,6 @@ import (
 	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
@@ -133,7 +132,7 @@ func validate(rec arrow.RecordBatch) (err error) {
 		}
 	}()
 	for i, col := range rec.Columns() {
-		if err := array.ValidateFull(col); err != nil {
+		if err := validateArray(col); err != nil {
 			return status.Wrap(status.DataLoss, err, "a malformed column %q arrived", rec.ColumnName(i))
 		}
 	}

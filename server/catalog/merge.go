@@ -194,6 +194,10 @@ func (m *merged) addPartition(owner *Scanner, p codec.Partition) {
 		m.fail("table %s: scanner %q lists partition %q twice", m.table.ID(), owner.Name, p.ID)
 		return
 	}
+	if into.Rows >= 0 && p.Rows >= 0 && into.Rows != p.Rows {
+		m.fail("table %s: partition %q has %d rows on scanner %q but %d on scanner %q: the same id must mean the same rows; rename one",
+			m.table.ID(), p.ID, into.Rows, into.Owners[0].Name, p.Rows, owner.Name)
+	}
 	into.Owners = append(into.Owners, owner)
 	into.Rows = agreed(into.Rows, p.Rows)
 	into.Bytes = agreed(into.Bytes, p.Bytes)

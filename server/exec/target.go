@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -21,12 +22,24 @@ func (o *openScan) run(i int) {
 	target := &o.scan.plan.Targets[i]
 	stats.begin()
 	defer stats.end()
-	err := o.read(target, stats, true)
+	err := o.guarded(target, stats)
 	if err == nil || o.reading.Err() != nil {
 		return // read to the end, or no longer wanted
 	}
 	o.scan.query.exec.cfg.Logger.Warn().Err(err).Str("query", o.scan.query.id).Msg("scan failed")
 	o.scan.query.fail(err)
+}
+
+// guarded turns a panic, which only a fault in a kernel can cause, into an error
+// of this query.
+func (o *openScan) guarded(t *plan.Target, stats *targetStats) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			o.scan.query.exec.cfg.Logger.Error().Interface("panic", r).Bytes("stack", debug.Stack()).Str("query", o.scan.query.id).Msg("recovered in a scan")
+			err = o.describe(t, status.New(status.Internal, "internal error: %v", r))
+		}
+	}()
+	return o.read(t, stats, true)
 }
 
 // read reads one target, and its replicas instead when it fails before its

@@ -28,5 +28,24 @@ func (s *Server) translate(method string, err *error) {
 		s.log.Error().Str("method", method).Interface("panic", r).Bytes("stack", debug.Stack()).Msg("recovered")
 		*err = status.New(status.Internal, "internal error in %s; the server goes on", method)
 	}
-	*err = grpcstatus.ToGRPC(*err)
+	*err = toClient(*err)
+}
+
+// toClient translates an error for clients. The ADBC driver knows no
+// FailedPrecondition, Aborted or OutOfRange and calls them "unknown": the
+// statement asks for something that cannot be done, or may be repeated.
+func toClient(err error) error {
+	if err == nil {
+		return nil
+	}
+	code := status.CodeOf(err)
+	switch code {
+	case status.FailedPrecondition, status.OutOfRange:
+		code = status.InvalidArgument
+	case status.Aborted:
+		code = status.Unavailable
+	default:
+		return grpcstatus.ToGRPC(err)
+	}
+	return grpcstatus.ToGRPC(&status.Error{Code: code, Cause: err})
 }

@@ -125,6 +125,9 @@ func (s *Server) matchTables(cmd flightsql.GetTables) []*catalog.Table {
 // clientSchema is the schema of SELECT * FROM t, with the metadata that
 // clients look for.
 func clientSchema(t *catalog.Table) *arrow.Schema {
+	if t.Arrow == nil { // the table cannot be read; a query says why
+		return arrow.NewSchema(nil, nil)
+	}
 	fields := make([]arrow.Field, t.Arrow.NumFields())
 	for i, f := range t.Arrow.Fields() {
 		meta := flightsql.NewColumnMetadataBuilder()

@@ -11,7 +11,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
-	"github.com/tributary-db/tributary/codec/grpcstatus"
 	"github.com/tributary-db/tributary/codec/ipc"
 	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/server/query"
@@ -43,7 +42,7 @@ func (s *Server) pump(ctx context.Context, stream query.Stream) <-chan flight.St
 		defer close(chunks)
 		err := s.pumpAll(ctx, stream, chunks)
 		if err != nil {
-			sendChunk(ctx, chunks, flight.StreamChunk{Err: grpcstatus.ToGRPC(err)})
+			sendChunk(ctx, chunks, flight.StreamChunk{Err: toClient(err)})
 		}
 	}()
 	return chunks

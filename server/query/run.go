@@ -25,13 +25,17 @@ type running struct {
 	stream  *exec.Stream
 	rows    int64
 	done    sync.Once
+	// begunRows: the client has a batch, so the query cannot be repeated.
+	begunRows bool
+	repeated  bool
 }
 
 func (s *Service) start(ctx context.Context, id string, st *Statement) *running {
-	ctx, cancel := context.WithCancel(ctx)
+	var cancel context.CancelFunc
 	if t := st.Settings.StatementTimeout; t > 0 {
-		cancel()
 		ctx, cancel = context.WithTimeoutCause(ctx, t, status.New(status.DeadlineExceeded, "the statement took longer than statement_timeout = %s", t))
+	} else {
+		ctx, cancel = context.WithCancel(ctx)
 	}
 	s.metrics.active.Inc()
 	return &running{service: s, id: id, st: st, ctx: ctx, cancel: cancel, begun: time.Now()}
@@ -48,6 +52,10 @@ func (r *running) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	stop := context.AfterFunc(ctx, r.cancel)
 	defer stop()
 	batch, err := r.stream.Next(r.ctx)
+	if r.stale(err) {
+		batch, err = r.again()
+	}
+	r.begunRows = r.begunRows || err == nil
 	switch {
 	case err == nil:
 		r.rows += batch.NumRows()
@@ -58,6 +66,30 @@ func (r *running) Next(ctx context.Context) (arrow.RecordBatch, error) {
 		r.finish(err)
 	}
 	return batch, err
+}
+
+// stale reports whether the plan met a scanner that restarted since it was
+// made, before anything was sent: the statement can then be planned again.
+func (r *running) stale(err error) bool {
+	return status.CodeOf(err) == status.Aborted && !r.begunRows && !r.repeated
+}
+
+// again plans and starts the statement once more on a fresh catalog.
+func (r *running) again() (arrow.RecordBatch, error) {
+	r.repeated = true
+	if err := errors.Join(r.stream.Close(), r.service.cfg.Catalog.Refresh(r.ctx)); err != nil {
+		return nil, err
+	}
+	r.st.planned = time.Time{}
+	if err := r.service.refresh(r.ctx, r.st); err != nil {
+		return nil, err
+	}
+	stream, err := r.service.execute(r.ctx, r.id, r.st)
+	if err != nil {
+		return nil, err
+	}
+	r.stream = stream
+	return stream.Next(r.ctx)
 }
 
 // explainCancel replaces a bare context error by the reason for it.
