@@ -196,8 +196,7 @@ func exprList(sep string, exprs []Expr) string {
 	return strings.Join(mapSlice(exprs, ExprString), sep)
 }
 
-// exprTexts prints a canonical set: sorted, so that the order of arrival does
-// not show.
+// exprTexts are the texts of expressions over named columns.
 func exprTexts(exprs []Expr, name func(int) string) []string {
 	return mapSlice(exprs, func(e Expr) string { return exprText(e, name) })
 }

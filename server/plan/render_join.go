@@ -173,7 +173,7 @@ func (r *renderer) hoist(in relation) relation {
 		r.fail(unsupported("a correlated subquery inside a recursive step"))
 	}
 	q := query{relation: in}
-	name := "side" + r.alias()
+	name := "side_" + r.alias()
 	r.define(name, q.text())
 	return r.tableNamed(name, len(in.cols))
 }

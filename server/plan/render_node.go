@@ -83,7 +83,7 @@ func (r *renderer) scan(n *Scan) relation {
 	if r.step == 0 {
 		return r.item(sql, width)
 	}
-	name := "scan" + r.alias()
+	name := "rows_" + r.alias()
 	r.define(name, sql)
 	return r.tableNamed(name, width)
 }
