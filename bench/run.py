@@ -20,7 +20,6 @@ sys.path.insert(0, str(ROOT / "cmd" / "e2e" / "python"))
 
 import adbc_driver_flightsql.dbapi as flightsql  # noqa: E402
 import duckdb  # noqa: E402
-import pyarrow.flight  # noqa: E402
 from conftest import BINARY, Cluster, Node, http_get, wait_for  # noqa: E402
 
 SEED = "SELECT scope, COUNT(*) FROM vqueue_meta GROUP BY scope"
@@ -100,13 +99,10 @@ def memory_export(rows, logs):
         flags = [f for a in addrs for f in ("--scanner", a[0])]
         coordinator = Node(logs / "memory-coordinator.log", "coordinator", *flags)
         wait_for("ready", lambda: http_get(f"http://127.0.0.1:{coordinator.http_port}/readyz"))
-        bare = [pyarrow.flight.FlightClient(f"grpc://{a[1]}", generic_options=[("grpc.max_receive_message_length", -1)]) for a in addrs]
+        bare = [flightsql.connect(f"grpc://{a[1]}", autocommit=True) for a in addrs]
 
         def drain_bare():
-            total = 0
-            for client in bare:
-                for chunk in client.do_get(pyarrow.flight.Ticket(b"")):
-                    total += chunk.data.num_rows
+            total = sum(drain_adbc(conn, "all") for conn in bare)
             assert total == rows, total
 
         with flightsql.connect(f"grpc://{coordinator.addr}") as conn:

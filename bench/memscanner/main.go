@@ -1,6 +1,6 @@
 // Command memscanner serves the demo's table from memory twice: as a Tributary
-// scanner, and as a bare Flight DoGet of the same batches, which is the ceiling
-// for any transport built on it.
+// scanner, and as a bare arrow-go Flight SQL server that sends the same batches,
+// which is the ceiling for what a client can read.
 package main
 
 import (
@@ -16,14 +16,13 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/flight"
-	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/flight/flightsql"
 	arrowmem "github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 
 	"github.com/tributary-db/tributary/cmd/vqueue"
-	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/scanner"
 	"github.com/tributary-db/tributary/scanner/memory"
 )
@@ -95,29 +94,49 @@ func load(layout vqueue.Layout, first, step int) ([]memory.Partition, error) {
 	return partitions, nil
 }
 
-// bareServer is the least that a Flight server can do.
+// bareServer is the least that a Flight SQL server can be: whatever it is asked,
+// it sends every batch.
 type bareServer struct {
-	flight.BaseFlightServer
+	flightsql.BaseServer
 	partitions []memory.Partition
 }
 
 func serveBare(ctx context.Context, lis net.Listener, partitions []memory.Partition) error {
-	g := grpc.NewServer(codec.ServerOptions()...)
-	flight.RegisterFlightServiceServer(g, &bareServer{partitions: partitions})
+	g := grpc.NewServer()
+	flight.RegisterFlightServiceServer(g, flightsql.NewFlightServer(&bareServer{partitions: partitions}))
 	stop := context.AfterFunc(ctx, g.Stop)
 	defer stop()
 	return g.Serve(lis)
 }
 
-// DoGet sends every batch.
-func (b *bareServer) DoGet(_ *flight.Ticket, stream flight.FlightService_DoGetServer) error {
-	w := flight.NewRecordWriter(stream, ipc.WithSchema(vqueue.Schema()))
-	for _, p := range b.partitions {
-		for _, batch := range p.Batches {
-			if err := w.Write(batch); err != nil {
-				return err
+// GetFlightInfoStatement answers every statement with the one table.
+func (b *bareServer) GetFlightInfoStatement(_ context.Context, _ flightsql.StatementQuery, desc *flight.FlightDescriptor) (*flight.FlightInfo, error) {
+	ticket, err := flightsql.CreateStatementQueryTicket([]byte("all"))
+	return &flight.FlightInfo{
+		Schema:           flight.SerializeSchema(vqueue.Schema(), arrowmem.DefaultAllocator),
+		FlightDescriptor: desc,
+		Endpoint:         []*flight.FlightEndpoint{{Ticket: &flight.Ticket{Ticket: ticket}}},
+		TotalRecords:     -1,
+		TotalBytes:       -1,
+	}, err
+}
+
+// DoGetStatement sends every batch.
+func (b *bareServer) DoGetStatement(ctx context.Context, _ flightsql.StatementQueryTicket) (*arrow.Schema, <-chan flight.StreamChunk, error) {
+	chunks := make(chan flight.StreamChunk, 4)
+	go func() {
+		defer close(chunks)
+		for _, p := range b.partitions {
+			for _, batch := range p.Batches {
+				batch.Retain()
+				select {
+				case chunks <- flight.StreamChunk{Data: batch}:
+				case <-ctx.Done():
+					batch.Release()
+					return
+				}
 			}
 		}
-	}
-	return w.Close()
+	}()
+	return vqueue.Schema(), chunks, nil
 }

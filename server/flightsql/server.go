@@ -2,15 +2,14 @@ package flightsql
 
 import (
 	"context"
-	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/flight"
 	"github.com/apache/arrow-go/v18/arrow/flight/flightsql"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/rs/zerolog"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/keepalive"
 
+	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/server/query"
 )
 
@@ -61,19 +60,13 @@ func New(cfg Config) (*Server, error) {
 
 // GRPCServer returns a gRPC server that serves s.
 func (s *Server) GRPCServer(extra ...grpc.ServerOption) *grpc.Server {
-	opts := append([]grpc.ServerOption{
+	opts := append(codec.ServerOptions(),
 		grpc.ChainUnaryInterceptor(s.interceptUnary),
 		grpc.ChainStreamInterceptor(s.interceptStream),
 		grpc.StatsHandler(s.sessions),
 		grpc.MaxRecvMsgSize(maxReceive),
-		grpc.InitialWindowSize(16 << 20),
-		grpc.InitialConnWindowSize(16 << 20),
-		grpc.WriteBufferSize(1 << 20),
-		grpc.ReadBufferSize(256 << 10),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 30 * time.Second, Timeout: 10 * time.Second}),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
-	}, extra...)
-	g := grpc.NewServer(opts...)
+	)
+	g := grpc.NewServer(append(opts, extra...)...)
 	flight.RegisterFlightServiceServer(g, &flightService{FlightServer: flightsql.NewFlightServerWithAllocator(s, s.Alloc), server: s})
 	return g
 }

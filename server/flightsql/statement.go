@@ -3,7 +3,6 @@ package flightsql
 import (
 	"context"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/flight"
 	"github.com/apache/arrow-go/v18/arrow/flight/flightsql"
 
@@ -149,34 +148,20 @@ func (s *Server) flightInfo(ctx context.Context, sql, id string, desc *flight.Fl
 	return info, nil
 }
 
-// DoGetStatement runs the statement of a ticket and streams its rows.
-func (s *Server) DoGetStatement(ctx context.Context, ticket flightsql.StatementQueryTicket) (*arrow.Schema, <-chan flight.StreamChunk, error) {
-	return s.run(ctx, ticket.GetStatementHandle())
-}
-
-// DoGetPreparedStatement runs the statement of a handle used as a ticket.
-func (s *Server) DoGetPreparedStatement(ctx context.Context, cmd flightsql.PreparedStatementQuery) (*arrow.Schema, <-chan flight.StreamChunk, error) {
-	return s.run(ctx, cmd.GetPreparedStatementHandle())
-}
-
-func (s *Server) run(ctx context.Context, raw []byte) (*arrow.Schema, <-chan flight.StreamChunk, error) {
+// run starts the statement of a handle.
+func (s *Server) run(ctx context.Context, raw []byte) (query.Stream, error) {
 	h, err := s.handles.decode(raw)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	st := s.prepared.take(h.ID)
 	if st == nil || st.Settings != h.Settings {
 		if st, err = s.service.Prepare(ctx, h.SQL, h.Settings); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	if !st.Command.ReadsRows() {
-		return nil, nil, status.New(status.InvalidArgument, "this statement yields no rows")
+		return nil, status.New(status.InvalidArgument, "this statement yields no rows")
 	}
-	stream, err := s.service.Execute(ctx, st)
-	if err != nil {
-		return nil, nil, err
-	}
-	announceQuery(ctx, stream)
-	return stream.Schema(), s.pump(ctx, stream), nil
+	return s.service.Execute(ctx, st)
 }

@@ -4,15 +4,17 @@ import (
 	"context"
 	"errors"
 	"io"
-	"runtime/debug"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/flight"
+	"github.com/apache/arrow-go/v18/arrow/flight/flightsql"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
 
+	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/codec/ipc"
-	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/server/query"
 )
 
@@ -34,66 +36,72 @@ func announceQuery(ctx context.Context, stream query.Stream) {
 	}
 }
 
-// pump moves a result into a channel of messages that every client can take.
-// It closes the stream, then the channel, when the result or ctx ends.
-func (s *Server) pump(ctx context.Context, stream query.Stream) <-chan flight.StreamChunk {
-	chunks := make(chan flight.StreamChunk, 1)
-	go func() {
-		defer close(chunks)
-		err := s.pumpAll(ctx, stream, chunks)
-		if err != nil {
-			sendChunk(ctx, chunks, flight.StreamChunk{Err: toClient(err)})
-		}
-	}()
-	return chunks
+// DoGet streams the rows of a statement; metadata results go the library's way.
+func (f *flightService) DoGet(ticket *flight.Ticket, stream flight.FlightService_DoGetServer) error {
+	raw, ok := statementHandle(ticket)
+	if !ok {
+		return f.FlightServer.DoGet(ticket, stream)
+	}
+	rows, err := f.server.run(stream.Context(), raw)
+	if err != nil {
+		return err
+	}
+	announceQuery(stream.Context(), rows)
+	return errors.Join(sendRows(stream, rows), rows.Close())
 }
 
-func (s *Server) pumpAll(ctx context.Context, stream query.Stream, chunks chan<- flight.StreamChunk) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			s.log.Error().Interface("panic", r).Bytes("stack", debug.Stack()).Msg("recovered in a result stream")
-			err = status.New(status.Internal, "internal error while sending the result")
-		}
-		if closeErr := stream.Close(); err == nil {
-			err = closeErr
-		}
-	}()
+// statementHandle returns the handle that a ticket carries, if it is that of a
+// statement.
+func statementHandle(ticket *flight.Ticket) ([]byte, bool) {
+	var any anypb.Any
+	if proto.Unmarshal(ticket.GetTicket(), &any) != nil {
+		return nil, false
+	}
+	msg, err := any.UnmarshalNew()
+	if err != nil {
+		return nil, false
+	}
+	switch msg := msg.(type) {
+	case flightsql.StatementQueryTicket:
+		return msg.GetStatementHandle(), true
+	case flightsql.PreparedStatementQuery:
+		return msg.GetPreparedStatementHandle(), true
+	}
+	return nil, false
+}
+
+// sendRows sends a result in messages that every client can take.
+func sendRows(stream flight.FlightService_DoGetServer, rows query.Stream) error {
+	out, err := codec.NewRecordSender(stream, rows.Schema())
+	if err != nil {
+		return err
+	}
 	for {
-		batch, err := stream.Next(ctx)
+		batch, err := rows.Next(stream.Context())
 		if errors.Is(err, io.EOF) {
-			return nil
+			return out.Close()
+		}
+		if err == nil {
+			err = sendBatch(out, batch)
+			batch.Release()
 		}
 		if err != nil {
-			return err
-		}
-		err = sendBatch(ctx, batch, chunks)
-		batch.Release()
-		if err != nil {
-			return err
+			return errors.Join(err, out.Close())
 		}
 	}
 }
 
-func sendBatch(ctx context.Context, batch arrow.RecordBatch, chunks chan<- flight.StreamChunk) error {
+func sendBatch(out *codec.RecordSender, batch arrow.RecordBatch) error {
 	for part, err := range ipc.SplitByBytes(batch, clientBatchBytes, clientMaxBytes) {
+		if err == nil {
+			err = out.Send(part)
+			part.Release()
+		}
 		if err != nil {
 			return err
-		}
-		if !sendChunk(ctx, chunks, flight.StreamChunk{Data: part}) {
-			part.Release()
-			return ctx.Err()
 		}
 	}
 	return nil
-}
-
-func sendChunk(ctx context.Context, chunks chan<- flight.StreamChunk, chunk flight.StreamChunk) bool {
-	select {
-	case chunks <- chunk:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // oneBatch is a finished result of one batch.
