@@ -191,7 +191,7 @@ func (c *demoCmd) compare(ctx context.Context, addr string, registry *prometheus
 		out.printf("%-28s %7.1f ms %14.0f %14.0f\n", name, float64(runs[i].elapsed.Microseconds())/1000, runs[i].rows, runs[i].bytes)
 	}
 	out.printf("%-28s %8.1f x\n\n", "faster by", float64(runs[0].elapsed)/float64(runs[1].elapsed))
-	explain := &queryCmd{Server: "grpc://" + addr, Format: "csv", SQL: "EXPLAIN ANALYZE " + demoSQL}
+	explain := &queryCmd{Server: "grpc://" + addr, Format: "table", SQL: "EXPLAIN ANALYZE " + demoSQL}
 	return explain.Run(ctx, out)
 }
 

@@ -131,6 +131,7 @@ func (l Layout) writePartition(path string, p int) (err error) {
 		return status.Wrap(status.FailedPrecondition, err, "cannot write %s", path)
 	}
 	props := parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy), parquet.WithMaxRowGroupLength(2*batchRows),
+		parquet.WithDataPageSize(64<<10), // a LIMIT decodes whole pages
 		parquet.WithDictionaryFor("id", false), parquet.WithDictionaryFor("partition_key", false))
 	w, err := pqarrow.NewFileWriter(Schema(), f, props, pqarrow.DefaultWriterProps())
 	if err != nil {

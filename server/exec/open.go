@@ -53,11 +53,26 @@ func (s *remoteScan) open(ctx context.Context, columns []int) (*openScan, error)
 		return nil, q.explain(status.New(status.Canceled, "query %s is closed", q.id))
 	}
 	unlink := context.AfterFunc(ctx, func() { o.cancel(context.Cause(ctx)) })
-	for i := range s.plan.Targets {
-		o.streams.Go(func() { o.run(i) })
-	}
+	o.start()
 	go o.finish(unlink)
 	return o, nil
+}
+
+// start reads all targets at once; for a bare LIMIT one after the other, because
+// the first one that has rows is enough.
+func (o *openScan) start() {
+	targets := o.scan.plan.Targets
+	if s := &o.scan.plan.Spec; s.Limit != pushdown.NoLimit && len(s.Filter) == 0 && len(s.OrderBy) == 0 {
+		o.streams.Go(func() {
+			for i := 0; i < len(targets) && o.reading.Err() == nil; i++ {
+				o.run(i)
+			}
+		})
+		return
+	}
+	for i := range targets {
+		o.streams.Go(func() { o.run(i) })
+	}
 }
 
 // queueBytes bounds the queue of a scan with n streams: what their windows

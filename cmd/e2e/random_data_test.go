@@ -1,0 +1,252 @@
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	bindings "github.com/duckdb/duckdb-go-bindings"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tributary-db/tributary/scanner"
+	fileSource "github.com/tributary-db/tributary/scanner/duckdb"
+	memsource "github.com/tributary-db/tributary/scanner/memory"
+	"github.com/tributary-db/tributary/server"
+	"github.com/tributary-db/tributary/server/engine"
+)
+
+// randomColumn is a column that random tables may have. Doubles named "d" are
+// such that their sums are exact in any order.
+type randomColumn struct {
+	name, typ string
+	class     class
+	// values are common, extremes rare and only in some tables.
+	values, extremes []any
+	// inParquet: a Parquet file keeps the type.
+	inParquet bool
+}
+
+var randomColumns = []randomColumn{
+	{"b", "BOOLEAN", truth, []any{"true", "false"}, nil, true},
+	{"i8", "TINYINT", whole, []any{"-3", "0", "1", "2", "7"}, []any{"-128", "127"}, true},
+	{"i16", "SMALLINT", whole, []any{"-3", "0", "1", "2", "300"}, []any{"-32768", "32767"}, true},
+	{"i32", "INTEGER", whole, []any{"-3", "0", "1", "2", "5", "1000"}, []any{"-2147483648", "2147483647"}, true},
+	{"i64", "BIGINT", whole, []any{"-3", "0", "1", "2", "5", "70000"}, []any{"-9223372036854775808", "9223372036854775807"}, true},
+	{"u8", "UTINYINT", whole, []any{"0", "1", "2", "7"}, []any{"255"}, true},
+	{"u16", "USMALLINT", whole, []any{"0", "1", "2", "300"}, []any{"65535"}, true},
+	{"u32", "UINTEGER", whole, []any{"0", "1", "2", "5"}, []any{"4294967295"}, true},
+	{"u64", "UBIGINT", whole, []any{"0", "1", "2", "5"}, []any{"18446744073709551615", "9223372036854775808"}, true},
+	{"f", "FLOAT", double, []any{"-1.5", "0", "-0.0", "0.25", "2"}, []any{"nan", "inf", "-inf"}, true},
+	{"f64", "DOUBLE", double, []any{"-1.5", "0", "-0.0", "0.25", "2", "1000"}, []any{"nan", "inf", "-inf"}, true},
+	{"d", "DOUBLE", double, []any{"-1.5", "0.5", "0.25", "2", "1000"}, nil, true},
+	{"m4", "DECIMAL(4,1)", decimal, []any{"-1.5", "0", "0.3", "2", "99.9"}, []any{"999.9", "-999.9"}, true},
+	{"m9", "DECIMAL(9,2)", decimal, []any{"-1.5", "0", "0.33", "2"}, []any{"9999999.99", "-9999999.99"}, true},
+	{"m18", "DECIMAL(18,3)", decimal, []any{"-1.5", "0", "0.333", "2"}, []any{"999999999999999.999"}, true},
+	{"m30", "DECIMAL(30,10)", decimal, []any{"-1.5", "0", "0.3333333333", "2"}, []any{"99999999999999999999.9999999999"}, true},
+	{"m38", "DECIMAL(38,0)", decimal, []any{"-2", "0", "1", "2", "12345678901234567890"}, []any{"9" + strings.Repeat("0", 37), "-" + strings.Repeat("9", 38)}, true},
+	{"t", "VARCHAR", text, []any{"", "a", "A", "ab", "b", "zürich", "日本", "a_b", "a%b", `a\b`}, []any{"\U0001F600", "e\u0301", "é", " a ", strings.Repeat("long ", 100)}, true},
+	{"other text", "VARCHAR", text, []any{"", "a", "key-1", "key-2", "key-10"}, nil, true},
+	{"x", "BLOB", blob, []any{"", "a", `\x00`, `\xFF`, `a\x00b`}, nil, true},
+	{"day", "DATE", date, []any{"2024-01-31", "2024-02-29", "1970-01-01", "1969-12-31"}, []any{"0001-01-01", "9999-12-31"}, true},
+	{"at", "TIME", clock, []any{"00:00:00", "12:30:00", "23:59:59.999999"}, nil, true},
+	{"ts", "TIMESTAMP", stamp, []any{"2024-01-31 00:00:00", "2024-01-31 12:00:00.5", "1969-12-31 23:59:59.999999", "1970-01-01"}, nil, true},
+	{"tss", "TIMESTAMP_S", stamp, []any{"2024-01-31 00:00:00", "2024-01-31 12:00:00", "1969-12-31 23:59:59"}, nil, false},
+	{"tms", "TIMESTAMP_MS", stamp, []any{"2024-01-31 00:00:00", "2024-01-31 12:00:00.5", "1969-12-31 23:59:59.999"}, nil, false},
+	{"tns", "TIMESTAMP_NS", stamp, []any{"2024-01-31 00:00:00", "2024-01-31 12:00:00.5", "1969-12-31 23:59:59.999999999"}, nil, false},
+	{"tz", "TIMESTAMPTZ", zoned, []any{"2024-01-31 00:00:00+00", "2024-01-31 12:00:00.5+00", "1969-12-31 23:59:59.999999+00"}, nil, true},
+	{"e", "ENUM('z', 'a', 'm', '')", text, []any{"z", "a", "m", ""}, nil, false},
+	{`Odd "Name"`, "INTEGER", whole, []any{"1", "2", "3"}, nil, true},
+	{"select", "VARCHAR", text, []any{"x", "y"}, nil, true},
+}
+
+// randomTable is a table and its partitions as rows of text.
+type randomTable struct {
+	name       string
+	columns    []randomColumn // the first is id, unique in the table
+	partitions [][][]any
+}
+
+func newRandomTable(r *rand.Rand, name string, inFiles bool) *randomTable {
+	t := &randomTable{name: name, columns: []randomColumn{{name: "id", typ: "BIGINT", class: whole}}}
+	for _, i := range r.Perm(len(randomColumns))[:4+r.IntN(6)] {
+		if c := randomColumns[i]; c.inParquet || !inFiles {
+			t.columns = append(t.columns, c)
+		}
+	}
+	extreme := r.IntN(3) == 0
+	id := 0
+	for range 1 + r.IntN(6) {
+		var rows [][]any
+		for range []int{0, 1, r.IntN(10), r.IntN(40), r.IntN(150)}[r.IntN(5)] {
+			id++
+			rows = append(rows, t.row(r, id, extreme))
+		}
+		t.partitions = append(t.partitions, rows)
+	}
+	return t
+}
+
+func (t *randomTable) row(r *rand.Rand, id int, extreme bool) []any {
+	row := []any{strconv.Itoa(id)}
+	for _, c := range t.columns[1:] {
+		switch {
+		case r.IntN(8) == 0:
+			row = append(row, nil)
+		case extreme && len(c.extremes) > 0 && r.IntN(8) == 0:
+			row = append(row, c.extremes[r.IntN(len(c.extremes))])
+		default:
+			row = append(row, c.values[r.IntN(len(c.values))])
+		}
+	}
+	return row
+}
+
+// sql yields the rows; enums are text where they are read as such.
+func (t *randomTable) sql(rows [][]any, enums bool) string {
+	columns := make([][2]string, len(t.columns))
+	for i, c := range t.columns {
+		columns[i] = [2]string{c.name, c.typ}
+		if !enums && strings.HasPrefix(c.typ, "ENUM") {
+			columns[i][1] = "VARCHAR"
+		}
+	}
+	return castSQL(columns, rowsSQL(columns, rows))
+}
+
+// batches are the rows cut at random places.
+func (t *randomTable) batches(tb *testing.T, r *rand.Rand, d *duck, rows [][]any) []arrow.RecordBatch {
+	res, err := d.query(t.sql(rows, true), nil)
+	require.NoError(tb, err)
+	var out []arrow.RecordBatch
+	for _, b := range res.batches {
+		at := r.Int64N(b.NumRows() + 1)
+		out = append(out, b.NewSlice(0, at), b.NewSlice(at, b.NumRows()))
+	}
+	return out
+}
+
+func (t *randomTable) schema(tb *testing.T, d *duck) *arrow.Schema {
+	res, err := d.query(t.sql(nil, true), nil)
+	require.NoError(tb, err)
+	return res.schema
+}
+
+// withheld are what scanners may be unable to do.
+var withheld = [][]string{
+	nil, nil, nil, {"agg"}, {"filter"}, {"all"}, {"topn"}, {"limit"}, {"expr"}, {"expr.case", "filter.like"},
+	{"group.string", "agg.sum.int"}, {"filter.in", "topn"}, {"agg.minmax"}, {"expr.cast", "expr.arith"},
+}
+
+// randomWorld is a cluster over random tables and the same tables in the oracle.
+type randomWorld struct {
+	tables      []*randomTable
+	coordinator *server.Coordinator
+	duck        *duck
+	inputs      map[string]engine.Input
+	views       []engine.View
+}
+
+func newRandomWorld(t *testing.T, r *rand.Rand, d *duck, mem memory.Allocator) *randomWorld {
+	w := &randomWorld{duck: d, inputs: map[string]engine.Input{}}
+	nodes := make([]node, 1+r.IntN(3))
+	inFiles := r.IntN(2) == 0
+	for i := range nodes {
+		nodes[i] = node{name: fmt.Sprintf("s%d", i), disable: withheld[r.IntN(len(withheld))]}
+	}
+	for _, name := range []string{"t1", "t2"} {
+		tab := newRandomTable(r, name, inFiles)
+		w.tables = append(w.tables, tab)
+		w.addOracle(t, tab)
+		for i, src := range tab.spread(t, r, d, len(nodes), inFiles) {
+			nodes[i].tables = append(nodes[i].tables, scanner.Table{Name: name, Source: src})
+		}
+	}
+	w.coordinator = startCluster(t, nodes, mem)
+	return w
+}
+
+// addOracle gives the oracle the union of the partitions.
+func (w *randomWorld) addOracle(t *testing.T, tab *randomTable) {
+	res, err := w.duck.query(tab.sql(slices.Concat(tab.partitions...), false), nil)
+	require.NoError(t, err)
+	w.inputs[tab.name] = fixed{res}
+	w.views = append(w.views, engine.View{Schema: "main", Name: tab.name, Input: tab.name})
+}
+
+// spread gives each scanner a source with its share of the partitions.
+func (t *randomTable) spread(tb *testing.T, r *rand.Rand, d *duck, scanners int, inFiles bool) []scanner.Source {
+	owned := make([][]int, scanners)
+	for p := range t.partitions {
+		s := r.IntN(scanners)
+		owned[s] = append(owned[s], p)
+	}
+	out := make([]scanner.Source, scanners)
+	for s, own := range owned {
+		if inFiles && len(own) > 0 && r.IntN(3) > 0 {
+			out[s] = t.files(tb, r, own)
+		} else {
+			out[s] = t.memory(tb, r, d, own)
+		}
+	}
+	return out
+}
+
+func (t *randomTable) memory(tb *testing.T, r *rand.Rand, d *duck, own []int) scanner.Source {
+	var parts []memsource.Partition
+	for _, p := range own {
+		parts = append(parts, memsource.Partition{ID: strconv.Itoa(p), Batches: t.batches(tb, r, d, t.partitions[p])})
+	}
+	src, err := memsource.New(t.schema(tb, d), parts)
+	require.NoError(tb, err)
+	return src
+}
+
+// files writes each partition to a Parquet file or a DuckDB database.
+func (t *randomTable) files(tb *testing.T, r *rand.Rand, own []int) scanner.Source {
+	dir := tb.TempDir()
+	eng, err := fileSource.NewEngine(fileSource.EngineConfig{TempDir: dir, Threads: 1, Warm: 1})
+	require.NoError(tb, err)
+	tb.Cleanup(func() { require.NoError(tb, eng.Close()) })
+	cfg := fileSource.Config{Engine: eng}
+	for _, p := range own {
+		part := fileSource.PartitionConfig{ID: strconv.Itoa(p)}
+		path := filepath.Join(dir, part.ID)
+		rows := t.sql(t.partitions[p], true)
+		if r.IntN(2) == 0 {
+			part.Files = []string{path + ".parquet"}
+			execFile(tb, "", "COPY ("+rows+") TO '"+path+".parquet'")
+		} else {
+			part.Database, part.Table = path+".duckdb", "rows"
+			execFile(tb, part.Database, "CREATE TABLE rows AS "+rows)
+		}
+		cfg.Partitions = append(cfg.Partitions, part)
+	}
+	src, err := fileSource.New(cfg)
+	require.NoError(tb, err)
+	return src
+}
+
+// execFile runs one statement in a database file, "" for none.
+func execFile(tb *testing.T, path, sql string) {
+	var db bindings.Database
+	require.Equal(tb, bindings.StateSuccess, bindings.Open(path, &db), path)
+	defer bindings.Close(&db)
+	var conn bindings.Connection
+	require.Equal(tb, bindings.StateSuccess, bindings.Connect(db, &conn))
+	defer bindings.Disconnect(&conn)
+	var res bindings.Result
+	defer bindings.DestroyResult(&res)
+	state := bindings.Query(conn, sql, &res)
+	require.Equal(tb, bindings.StateSuccess, state, "%s: %s", sql, bindings.ResultError(&res))
+	if path != "" {
+		_, err := os.Stat(path)
+		require.NoError(tb, err)
+	}
+}
