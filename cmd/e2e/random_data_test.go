@@ -62,6 +62,9 @@ var randomColumns = []randomColumn{
 	{"tns", "TIMESTAMP_NS", stamp, []any{"2024-01-31 00:00:00", "2024-01-31 12:00:00.5", "1969-12-31 23:59:59.999999999"}, nil, false},
 	{"tz", "TIMESTAMPTZ", zoned, []any{"2024-01-31 00:00:00+00", "2024-01-31 12:00:00.5+00", "1969-12-31 23:59:59.999999+00"}, nil, true},
 	{"e", "ENUM('z', 'a', 'm', '')", text, []any{"z", "a", "m", ""}, nil, false},
+	{"ints", "INTEGER[]", list, []any{"[]", "[1, 2]", "[NULL]", "[1]"}, nil, true},
+	{"pair", "STRUCT(a INTEGER, b VARCHAR)", record, []any{"{'a': 1, 'b': x}", "{'a': NULL, 'b': y}", "{'a': 1, 'b': y}"}, nil, true},
+	{"dur", "INTERVAL", span, []any{"1 day", "24 hours", "1 month", "-3 seconds"}, nil, true},
 	{`Odd "Name"`, "INTEGER", whole, []any{"1", "2", "3"}, nil, true},
 	{"select", "VARCHAR", text, []any{"x", "y"}, nil, true},
 }

@@ -11,7 +11,7 @@ func (g *sqlGen) statement() (sql string, ordered bool) {
 	shapes := []func() (string, bool){
 		g.rows, g.rows, g.grouped, g.grouped, g.grouped, g.grouped, g.ungrouped, g.ungrouped, g.topN, g.topN, g.counted,
 		g.distinct, g.joined, g.joined, g.joinGrouped, g.subquery, g.subquery, g.setOp, g.cteTwice, g.windowed, g.nested,
-		g.groupingSets, g.prunedAggregate,
+		g.groupingSets, g.prunedAggregate, g.distinctOn, g.using, g.windowOverGroups, g.valuesJoined, g.subqueryUnderOr,
 	}
 	return pick(g.r, shapes)()
 }
@@ -244,4 +244,36 @@ func (g *sqlGen) groupingSets() (string, bool) {
 	sets := pick(g.r, []string{"GROUPING SETS ((k0), (k1), ())", "ROLLUP (k0, k1)", "CUBE (k0, k1)"})
 	return fmt.Sprintf("SELECT %s AS k0, %s AS k1, %s, count(*) FROM %s a%s GROUP BY %s", g.leaf(s, g.anyClass(s)), g.leaf(s, g.anyClass(s)),
 		g.aggregate(s, "a.id"), s.table.name, g.where(s), sets), false
+}
+
+func (g *sqlGen) distinctOn() (string, bool) {
+	s := g.scope("a")
+	key := g.leaf(s, g.anyClass(s))
+	return "SELECT DISTINCT ON (" + key + ") a.id, " + g.items(s, 1, 1) + " FROM " + s.table.name + " a" + g.where(s) + " ORDER BY " + key + ", a.id DESC", false
+}
+
+func (g *sqlGen) using() (string, bool) {
+	a, b := g.scope("a"), g.scope("b")
+	kind := pick(g.r, []string{"JOIN", "LEFT JOIN", "FULL JOIN"})
+	return "SELECT id, " + g.items(a, 1, 1) + ", " + g.items(b, 1, 0) + " FROM " + a.table.name + " a " + kind + " " + b.table.name + " b USING (id)" + g.where(a), false
+}
+
+func (g *sqlGen) windowOverGroups() (string, bool) {
+	s := g.scope("a")
+	key := g.expr(s, g.anyClass(s), 1)
+	return "SELECT " + key + " AS k0, " + g.aggregate(s, "a.id") + " AS a0, sum(count(*)) OVER (), rank() OVER (ORDER BY count(*)) FROM " + s.table.name + " a" + g.where(s) + " GROUP BY k0", false
+}
+
+func (g *sqlGen) valuesJoined() (string, bool) {
+	s := g.scope("a")
+	c := g.anyClass(s)
+	return fmt.Sprintf("SELECT v.k, %s FROM %s a %s JOIN (VALUES (%s), (%s)) v(k) ON %s = v.k%s GROUP BY v.k",
+		g.aggregate(s, "a.id"), s.table.name, pick(g.r, []string{"", "LEFT", "RIGHT"}), pick(g.r, literals[c]), pick(g.r, literals[c]), g.leaf(s, c), g.where(s)), false
+}
+
+func (g *sqlGen) subqueryUnderOr() (string, bool) {
+	a, b := g.scope("a"), g.scope("b")
+	c := g.anyClass(a)
+	return fmt.Sprintf("SELECT a.id, %s IN (SELECT %s FROM %s b%s) AS m FROM %s a WHERE %s OR %s%sIN (SELECT %s FROM %s b%s)",
+		g.leaf(a, c), g.leaf(b, c), b.table.name, g.where(b), a.table.name, g.predicate(a, 1), g.leaf(a, c), pick(g.r, []string{" ", " NOT "}), g.leaf(b, c), b.table.name, g.where(b)), false
 }

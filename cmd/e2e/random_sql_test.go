@@ -20,7 +20,9 @@ const (
 	zoned
 	clock
 	blob
-	classes // how many
+	list
+	record
+	span
 )
 
 var literals = map[class][]string{
@@ -34,6 +36,9 @@ var literals = map[class][]string{
 	zoned:   {"TIMESTAMPTZ '2024-01-31 00:00:00+00'", "TIMESTAMPTZ '2024-01-31 12:00:00.5+00'"},
 	clock:   {"TIME '12:30:00'", "TIME '00:00:00'"},
 	blob:    {"'a'::BLOB", `'\xFF'::BLOB`, "''::BLOB"},
+	list:    {"[1, 2]", "[]::INTEGER[]"},
+	record:  {"{'a': 1, 'b': 'x'}"},
+	span:    {"INTERVAL 1 DAY", "INTERVAL 24 HOURS"},
 }
 
 var patterns = []string{"a%", "%b", "%a%", "_", "a_b", "a\\_b", "%", "", "key-1%", "%-1", "z%h", "日%", "a\\%b", "a%b", "%\\b"}
@@ -98,6 +103,11 @@ func (g *sqlGen) expr(s scope, c class, depth int) string {
 			func() string { return "abs(" + sub(whole) + ")" },
 			func() string { return "(" + sub(whole) + " % 3)" },
 			func() string { return "length(" + sub(text) + ")" },
+			func() string { return "len(" + sub(list) + ")" },
+			func() string { return "(" + sub(record) + ").a" },
+			func() string { return "TRY_CAST(" + sub(text) + " AS INTEGER)" },
+			func() string { return "date_diff('day', " + sub(date) + ", " + sub(date) + ")" },
+			func() string { return "CAST(" + sub(truth) + " AS INTEGER)" },
 			func() string {
 				return fmt.Sprintf("CAST(%s AS %s)", sub(whole), pick(g.r, []string{"BIGINT", "INTEGER", "UBIGINT", "SMALLINT", "HUGEINT"}))
 			},
@@ -115,6 +125,7 @@ func (g *sqlGen) expr(s scope, c class, depth int) string {
 				return fmt.Sprintf("CAST(%s AS DECIMAL(%s))", sub(pick(g.r, []class{whole, decimal})), pick(g.r, []string{"18,2", "9,3", "38,4", "38,0", "5,0"}))
 			},
 			func() string { return "round(" + sub(decimal) + ", 1)" },
+			func() string { return "greatest(" + sub(decimal) + ", " + sub(whole) + ")" },
 		})()
 	case double:
 		return pick(g.r, []func() string{
@@ -124,6 +135,7 @@ func (g *sqlGen) expr(s scope, c class, depth int) string {
 			func() string { return "(-" + sub(double) + ")" },
 			func() string { return "CAST(" + sub(pick(g.r, []class{whole, decimal, double})) + " AS DOUBLE)" },
 			func() string { return "(" + sub(whole) + " / 4)" },
+			func() string { return "CAST(" + sub(double) + " AS FLOAT)" },
 		})()
 	case text:
 		return pick(g.r, []func() string{
@@ -146,7 +158,7 @@ func (g *sqlGen) expr(s scope, c class, depth int) string {
 				return fmt.Sprintf("date_trunc('%s', %s)", pick(g.r, []string{"day", "month", "hour"}), sub(pick(g.r, []class{stamp, date})))
 			},
 			func() string { return "CAST(" + sub(date) + " AS TIMESTAMP)" },
-			func() string { return "(" + sub(stamp) + " + INTERVAL 1 DAY)" },
+			func() string { return "(" + sub(stamp) + " + " + sub(span) + ")" },
 			func() string {
 				return "CAST(" + sub(stamp) + " AS " + pick(g.r, []string{"TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_NS", "TIMESTAMP_MS"}) + ")"
 			},
@@ -233,7 +245,12 @@ func (g *sqlGen) where(s scope) string {
 
 // aggregate is one call; order is a unique column of the scope.
 func (g *sqlGen) aggregate(s scope, order string) string {
-	number := func() string { return g.expr(s, pick(g.r, []class{whole, whole, decimal, double}), 1) }
+	number := func() string {
+		if g.r.IntN(4) == 0 {
+			return g.choice(s, double, 0) // sums of these are exact in any order
+		}
+		return g.expr(s, pick(g.r, []class{whole, decimal}), 1)
+	}
 	any := func() string { return g.expr(s, g.anyClass(s), 1) }
 	call := ""
 	switch g.r.IntN(16) {
@@ -262,7 +279,7 @@ func (g *sqlGen) aggregate(s scope, order string) string {
 	case 14:
 		call = pick(g.r, []string{"bit_xor", "bit_and", "median", "stddev_pop", "product"}) + "(" + g.expr(s, whole, 0) + ")"
 	case 15:
-		call = fmt.Sprintf("%s(%s, %s)", pick(g.r, []string{"arg_min", "arg_max"}), any(), order)
+		call = fmt.Sprintf("%s(%s, (%s))", pick(g.r, []string{"arg_min", "arg_max"}), any(), order)
 	}
 	if g.r.IntN(4) == 0 {
 		call += " FILTER (WHERE " + g.predicate(s, 1) + ")"

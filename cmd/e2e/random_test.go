@@ -51,7 +51,6 @@ func (w *randomWorld) ask(t *testing.T, g *sqlGen) {
 	sql, ordered := g.statement()
 	want, wantErr := w.oracle(sql)
 	var rows [][]*string
-	t.Logf("%v: %s", wantErr, sql)
 	if wantErr == nil {
 		defer want.release()
 		rows = w.duck.text(t, want)

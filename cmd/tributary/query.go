@@ -22,7 +22,7 @@ import (
 // queryCmd is `tributary query`.
 type queryCmd struct {
 	Server  string            `help:"The coordinator." default:"grpc://127.0.0.1:8815"`
-	Format  string            `help:"How rows are printed: table, csv, json (one object a line), arrow (IPC stream)." default:"table" enum:"table,csv,json,arrow"`
+	Format  string            `help:"How rows are printed: table, csv, json (one object a line), arrow (IPC stream), parquet." default:"table" enum:"table,csv,json,arrow,parquet"`
 	Set     map[string]string `help:"Session settings, such as pushdown=off." placeholder:"NAME=VALUE"`
 	Timeout time.Duration     `help:"Give up after this time; 0 is never." default:"0"`
 	SQL     string            `arg:"" optional:"" help:"The statement; without it a shell reads statements that end with a semicolon."`

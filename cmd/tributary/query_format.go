@@ -10,6 +10,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 )
 
 // rowWriter prints a result in one format.
@@ -27,6 +30,8 @@ func newRowWriter(format string, w io.Writer) rowWriter {
 		return &jsonWriter{w: w}
 	case "arrow":
 		return &arrowWriter{out: w}
+	case "parquet":
+		return &parquetWriter{out: w}
 	}
 	return &tableWriter{w: w}
 }
@@ -101,6 +106,28 @@ func (a *arrowWriter) end() error {
 		return nil
 	}
 	return a.w.Close()
+}
+
+type parquetWriter struct {
+	out io.Writer
+	w   *pqarrow.FileWriter
+}
+
+func (p *parquetWriter) begin(s *arrow.Schema) (err error) {
+	if p.w == nil {
+		// Only the writer is handed on: Parquet's would close stdout.
+		p.w, err = pqarrow.NewFileWriter(s, struct{ io.Writer }{p.out}, parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy)), pqarrow.DefaultWriterProps())
+	}
+	return err
+}
+
+func (p *parquetWriter) write(b arrow.RecordBatch) error { return p.w.WriteBuffered(b) }
+
+func (p *parquetWriter) end() error {
+	if p.w == nil {
+		return nil
+	}
+	return p.w.Close()
 }
 
 // tableWriter aligns columns by the first rows and then streams: a large
