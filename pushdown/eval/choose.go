@@ -29,23 +29,25 @@ func (r *router) pick(f *frame, b *branch) error {
 	if b.cond == nil {
 		return nil
 	}
-	yes := r.part.yes
-	if b.condSafe {
-		t, err := evalTruth(b.cond, f)
-		if err != nil {
-			return err
-		}
-		yes = t.yes
-	} else {
-		if err := r.sub.truth(b.cond, f, r.todo, &r.part); err != nil {
-			return err
-		}
-		yes = r.part.yes
+	yes, err := r.holds(f, b)
+	if err != nil {
+		return err
 	}
 	for i := range r.mask {
 		r.mask[i] &= yes[i]
 	}
 	return nil
+}
+
+// holds returns where b's condition is true; one that can fail is evaluated on
+// the open rows only.
+func (r *router) holds(f *frame, b *branch) ([]uint64, error) {
+	if b.condSafe {
+		t, err := evalTruth(b.cond, f)
+		return t.yes, err
+	}
+	err := r.sub.truth(b.cond, f, r.todo, &r.part)
+	return r.part.yes, err
 }
 
 // close ends the search for the rows of mask. In a COALESCE, rows that turned

@@ -74,23 +74,6 @@ func (r *batchReader) Close() error {
 	return nil
 }
 
-// fromJSON makes an input of the given columns; each batch is a JSON array of rows.
-func fromJSON(t testing.TB, mem memory.Allocator, fields []arrow.Field, docs ...string) *batches {
-	schema := arrow.NewSchema(fields, nil)
-	in := &batches{schema: schema}
-	for _, doc := range docs {
-		rec, _, err := array.RecordFromJSON(mem, schema, strings.NewReader(doc), array.WithUseNumber())
-		require.NoError(t, err)
-		in.rows = append(in.rows, rec)
-	}
-	t.Cleanup(func() {
-		for _, r := range in.rows {
-			r.Release()
-		}
-	})
-	return in
-}
-
 // numbers is an input of n rows: k = 0…, v = k % 10, s = text.
 func numbers(t testing.TB, mem memory.Allocator, n, perBatch int) *batches {
 	schema := arrow.NewSchema([]arrow.Field{

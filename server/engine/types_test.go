@@ -102,7 +102,7 @@ func decode(t testing.TB, typ arrow.DataType, values string) arrow.Array {
 		}
 		return array.NewDictionaryArray(d, decode(t, d.IndexType, "["+strings.Join(indices, ",")+"]"), dense)
 	}
-	arr, _, err := array.FromJSON(memory.DefaultAllocator, typ, strings.NewReader(values), array.WithUseNumber())
+	arr, _, err := array.FromJSON(memory.DefaultAllocator, typ, strings.NewReader(values))
 	require.NoError(t, err, typ)
 	return arr
 }
