@@ -64,7 +64,7 @@ var randomColumns = []randomColumn{
 	{"e", "ENUM('z', 'a', 'm', '')", text, []any{"z", "a", "m", ""}, nil, false},
 	{"ints", "INTEGER[]", list, []any{"[]", "[1, 2]", "[NULL]", "[1]"}, nil, true},
 	{"pair", "STRUCT(a INTEGER, b VARCHAR)", record, []any{"{'a': 1, 'b': x}", "{'a': NULL, 'b': y}", "{'a': 1, 'b': y}"}, nil, true},
-	{"dur", "INTERVAL", span, []any{"1 day", "24 hours", "1 month", "-3 seconds"}, nil, true},
+	{"dur", "INTERVAL", span, []any{"1 day", "36 hours", "1 month", "-3 seconds"}, nil, true},
 	{`Odd "Name"`, "INTEGER", whole, []any{"1", "2", "3"}, nil, true},
 	{"select", "VARCHAR", text, []any{"x", "y"}, nil, true},
 }

@@ -38,7 +38,7 @@ var literals = map[class][]string{
 	blob:    {"'a'::BLOB", `'\xFF'::BLOB`, "''::BLOB"},
 	list:    {"[1, 2]", "[]::INTEGER[]"},
 	record:  {"{'a': 1, 'b': 'x'}"},
-	span:    {"INTERVAL 1 DAY", "INTERVAL 24 HOURS"},
+	span:    {"INTERVAL 1 DAY", "INTERVAL 36 HOURS"},
 }
 
 var patterns = []string{"a%", "%b", "%a%", "_", "a_b", "a\\_b", "%", "", "key-1%", "%-1", "z%h", "日%", "a\\%b", "a%b", "%\\b"}
