@@ -64,7 +64,7 @@ var randomColumns = []randomColumn{
 	{"e", "ENUM('z', 'a', 'm', '')", text, []any{"z", "a", "m", ""}, nil, false},
 	{"ints", "INTEGER[]", list, []any{"[]", "[1, 2]", "[NULL]", "[1]"}, nil, true},
 	{"pair", "STRUCT(a INTEGER, b VARCHAR)", record, []any{"{'a': 1, 'b': x}", "{'a': NULL, 'b': y}", "{'a': 1, 'b': y}"}, nil, true},
-	{"dur", "INTERVAL", span, []any{"1 day", "36 hours", "1 month", "-3 seconds"}, nil, true},
+	{"dur", "INTERVAL", span, []any{"1 day", "36 hours", "1 month", "-3 seconds"}, nil, false},
 	{`Odd "Name"`, "INTEGER", whole, []any{"1", "2", "3"}, nil, true},
 	{"select", "VARCHAR", text, []any{"x", "y"}, nil, true},
 }
@@ -247,7 +247,7 @@ func execFile(tb *testing.T, path, sql string) {
 	var res bindings.Result
 	defer bindings.DestroyResult(&res)
 	state := bindings.Query(conn, sql, &res)
-	require.Equal(tb, bindings.StateSuccess, state, "%s: %s", sql, bindings.ResultError(&res))
+	require.Equal(tb, bindings.StateSuccess, state, "%.200s: %s", sql, bindings.ResultError(&res))
 	if path != "" {
 		_, err := os.Stat(path)
 		require.NoError(tb, err)
