@@ -29,7 +29,7 @@ func writeFile(t *testing.T, text string) string {
 
 func TestConfigFile(t *testing.T) {
 	path := writeFile(t, "listen: 127.0.0.1:1\nhttp: 127.0.0.1:2\nscanner: [a:1, b:2]\nquery-memory: 512MiB\nrefresh: 5s\n")
-	t.Setenv("TRIBUTARY_COORDINATOR_HTTP", "127.0.0.1:3")
+	t.Setenv("TRIBUTARY_HTTP", "127.0.0.1:3")
 	c, err := parse(t, "coordinator", "--config", path, "--listen", "127.0.0.1:4")
 	require.NoError(t, err)
 	require.Equal(t, "127.0.0.1:4", c.Coordinator.Listen, "the command line wins")

@@ -138,7 +138,7 @@ func serveDemoScanner(ctx context.Context, lis net.Listener, name string, parts 
 
 func (c *demoCmd) startCoordinator(ctx context.Context, group *errgroup.Group, lis net.Listener, registry *prometheus.Registry, scanners []string, out *console) error {
 	coordinator, err := server.New(ctx, server.Config{
-		Scanners: scanners, Version: version, Registry: registry, Logger: zerolog.New(out.stderr).Level(zerolog.WarnLevel),
+		Scanners: scanners, Version: version, Registry: registry, Logger: zerolog.New(out.stderr).Level(zerolog.WarnLevel).With().Timestamp().Logger(),
 		Engine: engine.Config{Warm: 2},
 	})
 	if err != nil {

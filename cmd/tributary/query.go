@@ -72,10 +72,11 @@ func (c *queryCmd) applySettings(ctx context.Context, client *flightsql.Client) 
 	return nil
 }
 
-// explain names the server in errors of the transport.
+// explain names the server in errors of the transport. What the coordinator says
+// of its scanners has more before the transport's words.
 func (c *queryCmd) explain(err error) error {
 	err = grpcstatus.FromGRPC(err)
-	if status.CodeOf(err) == status.Unavailable && strings.Contains(err.Error(), "connection") {
+	if status.CodeOf(err) == status.Unavailable && strings.HasPrefix(err.Error(), "connection error") {
 		return status.Wrap(status.Unavailable, err, "cannot reach the coordinator at %s: is it running?", c.Server)
 	}
 	return err

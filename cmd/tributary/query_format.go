@@ -41,7 +41,10 @@ func cell(a arrow.Array, row int, null string) string {
 	if a.IsNull(row) {
 		return null
 	}
-	if t, ok := a.DataType().(*arrow.TimestampType); ok {
+	switch t := a.DataType().(type) {
+	case *arrow.Decimal128Type:
+		return a.(*array.Decimal128).Value(row).ToString(t.Scale)
+	case *arrow.TimestampType:
 		text := a.(*array.Timestamp).Value(row).ToTime(t.Unit).Format("2006-01-02 15:04:05.999999999")
 		if t.TimeZone != "" {
 			text += "+00"
@@ -141,8 +144,12 @@ type tableWriter struct {
 	rows   int64
 }
 
-// alignRows is how many rows decide the widths of the columns.
-const alignRows = 1000
+const (
+	// alignRows is how many rows decide the widths of the columns.
+	alignRows = 1000
+	// maxRule bounds the line under a column's name.
+	maxRule = 80
+)
 
 func (t *tableWriter) begin(s *arrow.Schema) error {
 	t.names, t.right, t.head = nil, nil, nil
@@ -185,7 +192,7 @@ func (t *tableWriter) flushHead() error {
 	}
 	rule := make([]string, len(t.names))
 	for i, w := range t.widths {
-		rule[i] = strings.Repeat("-", w)
+		rule[i] = strings.Repeat("-", min(w, maxRule))
 	}
 	for _, cells := range append([][]string{t.names, rule}, t.head...) {
 		if err := t.line(cells); err != nil {

@@ -54,9 +54,10 @@ func testBatch(t *testing.T) arrow.RecordBatch {
 		{Name: "n", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
 		{Name: "name", Type: arrow.BinaryTypes.String, Nullable: true},
 		{Name: "at", Type: &arrow.TimestampType{Unit: arrow.Microsecond}, Nullable: true},
+		{Name: "price", Type: &arrow.Decimal128Type{Precision: 10, Scale: 5}, Nullable: true},
 	}, nil)
 	b, _, err := array.RecordFromJSON(memory.DefaultAllocator, schema, strings.NewReader(
-		`[{"n":1,"name":"a,\"b\"","at":"2026-01-02 03:04:05"},{"n":null,"name":null,"at":null}]`))
+		`[{"n":1,"name":"a,\"b\"","at":"2026-01-02 03:04:05","price":"0.00010"},{"n":null,"name":null,"at":null,"price":null}]`))
 	require.NoError(t, err)
 	return b
 }
@@ -64,8 +65,8 @@ func testBatch(t *testing.T) arrow.RecordBatch {
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	for format, want := range map[string]string{
-		"csv":   "n,name,at\n1,\"a,\"\"b\"\"\",2026-01-02 03:04:05\n,,\n",
-		"table": "   n  name   at\n----  -----  -------------------\n   1  a,\"b\"  2026-01-02 03:04:05\nNULL  NULL   NULL\n(2 rows)\n",
+		"csv":   "n,name,at,price\n1,\"a,\"\"b\"\"\",2026-01-02 03:04:05,0.00010\n,,,\n",
+		"table": "   n  name   at                     price\n----  -----  -------------------  -------\n   1  a,\"b\"  2026-01-02 03:04:05  0.00010\nNULL  NULL   NULL                    NULL\n(2 rows)\n",
 	} {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
