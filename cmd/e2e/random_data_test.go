@@ -157,18 +157,27 @@ type randomWorld struct {
 }
 
 func newRandomWorld(t *testing.T, r *rand.Rand, d *duck, mem memory.Allocator) *randomWorld {
-	w := &randomWorld{duck: d, inputs: map[string]engine.Input{}}
-	nodes := make([]node, 1+r.IntN(3))
 	inFiles := r.IntN(2) == 0
-	for i := range nodes {
-		nodes[i] = node{name: fmt.Sprintf("s%d", i), disable: withheld[r.IntN(len(withheld))]}
+	disabled := make([][]string, 1+r.IntN(3))
+	for i := range disabled {
+		disabled[i] = withheld[r.IntN(len(withheld))]
 	}
-	for _, name := range []string{"t1", "t2"} {
-		tab := newRandomTable(r, name, inFiles)
-		w.tables = append(w.tables, tab)
+	tables := []*randomTable{newRandomTable(r, "t1", inFiles), newRandomTable(r, "t2", inFiles)}
+	return newWorld(t, r, d, mem, tables, disabled, inFiles)
+}
+
+// newWorld spreads tables over one scanner for each list of capabilities that
+// it withholds.
+func newWorld(t *testing.T, r *rand.Rand, d *duck, mem memory.Allocator, tables []*randomTable, disabled [][]string, inFiles bool) *randomWorld {
+	w := &randomWorld{tables: tables, duck: d, inputs: map[string]engine.Input{}}
+	nodes := make([]node, len(disabled))
+	for i := range nodes {
+		nodes[i] = node{name: fmt.Sprintf("s%d", i), disable: disabled[i]}
+	}
+	for _, tab := range tables {
 		w.addOracle(t, tab)
 		for i, src := range tab.spread(t, r, d, len(nodes), inFiles) {
-			nodes[i].tables = append(nodes[i].tables, scanner.Table{Name: name, Source: src})
+			nodes[i].tables = append(nodes[i].tables, scanner.Table{Name: tab.name, Source: src})
 		}
 	}
 	w.coordinator = startCluster(t, nodes, mem)

@@ -14,6 +14,10 @@ var errorClasses = []struct {
 }{
 	{"Out of Memory Error", status.ResourceExhausted},
 	{"Out of Range Error", status.OutOfRange},
+	{"Conversion Error: Type ", status.OutOfRange}, // … with value … is out of range
+	{"Conversion Error: Could not cast value", status.OutOfRange},
+	{"Conversion Error: Failed to cast decimal", status.OutOfRange},
+	{"Conversion Error: Casting value", status.OutOfRange},
 	{"Conversion Error", status.InvalidArgument},
 	{"Invalid Input Error", status.InvalidArgument},
 	{"Invalid type Error", status.InvalidArgument},
@@ -26,6 +30,7 @@ var errorClasses = []struct {
 	{"Expression Error", status.InvalidArgument},
 	{"Sequence Error", status.InvalidArgument},
 	{"Parameter", status.InvalidArgument},
+	{"parameter not allowed", status.InvalidArgument},
 	{"Not implemented Error", status.Unimplemented},
 	{"INTERRUPT Error", status.Canceled},
 	{"Permission Error", status.PermissionDenied},

@@ -290,6 +290,9 @@ func castTo(e Expr, t Type) Expr {
 }
 
 func (b *partialBuilder) sum(c *AggCall) (Expr, error) {
+	if x, shift := plusConstant(c.Args[0]); x != nil && b.ungrouped {
+		return b.shiftedSum(c, x, shift)
+	}
 	ref, err := b.partialSum(c)
 	if err != nil {
 		return nil, err

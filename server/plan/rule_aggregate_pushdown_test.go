@@ -33,6 +33,19 @@ func TestAggregateEdges(t *testing.T) {
 		"  Scan main.u partial keys=[s] aggregates=[sum(a)::HUGEINT]")
 }
 
+func TestSumOfAShiftedColumn(t *testing.T) {
+	t.Parallel()
+	plus := func(a, b Expr) Expr { return &Call{Name: "+", Args: []Expr{a, b}, Result: "INTEGER"} }
+	sum := func(e Expr) Expr { return &AggCall{Name: "sum", Args: []Expr{e}, Result: "HUGEINT"} }
+	a := column(0, "INTEGER")
+	requireApplied(t, aggregatePushdown{}, &Aggregate{Input: smallScan(t), Aggregates: []Expr{sum(plus(a, integer(1))), sum(plus(integer(7), a)), sum(plus(a, a))}},
+		"Aggregate keys=[] aggregates=[+(sum(#0), *(CAST(1 AS HUGEINT), sum(#1))), +(sum(#0), *(CAST(7 AS HUGEINT), sum(#1))), sum(#2)]",
+		"  Scan main.u partial keys=[] aggregates=[sum(a)::HUGEINT, count(a)::BIGINT, sum(+(a, a))::HUGEINT]")
+	requireApplied(t, aggregatePushdown{}, &Aggregate{Input: smallScan(t), Keys: []Expr{a}, Aggregates: []Expr{sum(plus(a, integer(1)))}},
+		"Aggregate keys=[#0] aggregates=[sum(#1)]",
+		"  Scan main.u partial keys=[a] aggregates=[sum(+(a, 1))::HUGEINT]")
+}
+
 func TestWidens(t *testing.T) {
 	t.Parallel()
 	yes := [][2]Type{{"TINYINT", "BIGINT"}, {"UBIGINT", "HUGEINT"}, {"UINTEGER", "BIGINT"}, {"UTINYINT", "UBIGINT"}, {"FLOAT", "DOUBLE"}}
