@@ -84,11 +84,20 @@ func (c *queryCmd) explain(err error) error {
 
 // runOne runs one statement and prints its rows.
 func (c *queryCmd) runOne(ctx context.Context, client *flightsql.Client, sql string, out *console) error {
-	if c.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.Timeout)
-		defer cancel()
+	if c.Timeout <= 0 {
+		return c.stream(ctx, client, sql, out)
 	}
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	err := c.stream(ctx, client, sql, out)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return status.Wrap(status.DeadlineExceeded, err, "gave up after --timeout %s", c.Timeout)
+	}
+	return err
+}
+
+// stream prints the rows of a statement as they arrive.
+func (c *queryCmd) stream(ctx context.Context, client *flightsql.Client, sql string, out *console) error {
 	p := startProgress(out.stderr)
 	defer p.stop()
 	info, err := client.Execute(ctx, sql)
