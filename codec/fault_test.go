@@ -120,6 +120,17 @@ func TestEchoFaults(t *testing.T) {
 	}
 }
 
+// TestUnconfirmedVersion: statistics must not be relied on when the scanner does
+// not say that they still hold, be it older or forgetful.
+func TestUnconfirmedVersion(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []codectest.Kind{0, codectest.Amnesia} {
+		_, _, err := drain(open(t, withFault(t, codectest.Fault{Kind: kind}), codec.OpenRequest{Epoch: "e1", TableVersion: "v1"}))
+		requireCode(t, err, status.Aborted)
+		require.ErrorContains(t, err, `did not confirm version "v1"`)
+	}
+}
+
 func TestAmnesiacPeerSendsRawRows(t *testing.T) {
 	t.Parallel()
 	s := open(t, withFault(t, codectest.Fault{Kind: codectest.Amnesia}), codec.OpenRequest{Epoch: "e1"})

@@ -49,6 +49,9 @@ type Table struct {
 	Partitions []Partition
 	// Err says why the table cannot be used; empty when it can.
 	Err string
+	// Version changes whenever the rows or the statistics of a partition do.
+	// Empty: the scanner does not keep track, and statistics must not be used.
+	Version string
 }
 
 // Partition is one physical partition.

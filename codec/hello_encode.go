@@ -48,7 +48,7 @@ func EncodeHello(h *Hello) ([]byte, error) {
 func tableToProto(t Table) (*pb.Table, error) {
 	parts, err := convert(t.Partitions, partitionToProto)
 	return &pb.Table{
-		Schema: t.Schema, Name: t.Name, ArrowSchema: encodeSchema(t.Arrow), Partitions: parts, Error: t.Err,
+		Schema: t.Schema, Name: t.Name, ArrowSchema: encodeSchema(t.Arrow), Partitions: parts, Error: t.Err, Version: t.Version,
 	}, status.Wrap(status.InvalidArgument, err, "table %s.%s", t.Schema, t.Name)
 }
 
@@ -116,7 +116,7 @@ func DecodeHello(data []byte) (*Hello, error) {
 // tableFromProto decodes a table. One whose schema cannot be read is unusable,
 // the others of the scanner are not.
 func tableFromProto(p *pb.Table) (Table, error) {
-	t := Table{Schema: p.GetSchema(), Name: p.GetName(), Err: p.GetError()}
+	t := Table{Schema: p.GetSchema(), Name: p.GetName(), Err: p.GetError(), Version: p.GetVersion()}
 	var err error
 	if t.Arrow, err = decodeSchema(p.GetArrowSchema()); err != nil {
 		t.Err = cmp.Or(t.Err, err.Error())

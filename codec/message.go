@@ -34,7 +34,7 @@ func encodeOpen(r OpenRequest) ([]byte, error) {
 	}
 	return encodeMessage(&pb.ClientMessage{Message: &pb.ClientMessage_Open{Open: &pb.Open{
 		Protocol: ProtocolLatest, ScanId: r.ScanID, Spec: spec, Epoch: r.Epoch,
-		InitialCredit: r.InitialCredit, BatchBytes: r.BatchBytes,
+		InitialCredit: r.InitialCredit, BatchBytes: r.BatchBytes, TableVersion: r.TableVersion,
 	}}})
 }
 
@@ -58,19 +58,21 @@ func decodeOpen(data []byte) (OpenRequest, error) {
 	spec, err := SpecFromProto(open.Spec)
 	return OpenRequest{
 		ScanID: open.ScanId, Spec: spec, Epoch: open.Epoch,
-		InitialCredit: open.InitialCredit, BatchBytes: open.BatchBytes,
+		InitialCredit: open.InitialCredit, BatchBytes: open.BatchBytes, TableVersion: open.TableVersion,
 	}, err
 }
 
 func openedToProto(o Opened) *pb.ServerMessage {
 	return &pb.ServerMessage{Message: &pb.ServerMessage_Opened{Opened: &pb.Opened{
-		SpecHash: o.SpecHash, Mode: modeToProto(o.Mode), Epoch: o.Epoch, ScanId: o.ScanID,
+		SpecHash: o.SpecHash, Mode: modeToProto(o.Mode), Epoch: o.Epoch, ScanId: o.ScanID, TableVersion: o.TableVersion,
 	}}}
 }
 
 func openedFromProto(p *pb.Opened) (Opened, error) {
 	mode, err := modeFromProto(p.GetMode())
-	return Opened{SpecHash: p.GetSpecHash(), Mode: mode, Epoch: p.GetEpoch(), ScanID: p.GetScanId()}, err
+	return Opened{
+		SpecHash: p.GetSpecHash(), Mode: mode, Epoch: p.GetEpoch(), ScanID: p.GetScanId(), TableVersion: p.GetTableVersion(),
+	}, err
 }
 
 func modeToProto(m Mode) pb.Mode { return pb.Mode(m) + pb.Mode_MODE_RAW }

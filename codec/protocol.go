@@ -75,6 +75,9 @@ type OpenRequest struct {
 	// BatchBytes is the encoded size that batches grow to; 0 means
 	// DefaultBatchBytes.
 	BatchBytes int64
+	// TableVersion, when not empty, is the [Table.Version] whose statistics the
+	// request relies on: the scan is Aborted unless the table still has it.
+	TableVersion string
 }
 
 // Opened is the scanner's echo, the first message of every stream.
@@ -87,6 +90,9 @@ type Opened struct {
 	Epoch string
 	// ScanID is the request's ScanID.
 	ScanID string
+	// TableVersion is the request's, once the scanner has compared it with its
+	// own.
+	TableVersion string
 }
 
 // Batch is one record batch as received.

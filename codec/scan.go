@@ -33,9 +33,9 @@ type Scan struct {
 	mu     sync.Mutex
 	dec    decoder
 	opened Opened
-	// ready says that the first schema has arrived.
-	ready bool
-	tally tally
+	// ready says that the first schema has arrived, echoed that an echo has.
+	ready, echoed bool
+	tally         tally
 	// before is tally.bytes after the previous batch.
 	before int64
 	// checked is the last schema that was compared with the spec, for its mode.
@@ -128,6 +128,9 @@ func (s *Scan) greet(f *frame) error {
 	if err := s.echo(m.GetOpened()); err != nil || !f.isArrow() {
 		return err
 	}
+	if !s.echoed && s.req.TableVersion != "" {
+		return s.unversioned()
+	}
 	kind, err := s.dec.push(f)
 	if err == nil && kind != ipc.MessageSchema {
 		err = s.damaged("it does not begin with a schema")
@@ -142,6 +145,7 @@ func (s *Scan) echo(p *pb.Opened) error {
 	if p == nil {
 		return nil
 	}
+	s.echoed = true
 	o, err := openedFromProto(p)
 	switch {
 	case err != nil:
@@ -153,9 +157,18 @@ func (s *Scan) echo(p *pb.Opened) error {
 	case s.req.Epoch != "" && o.Epoch != s.req.Epoch:
 		return status.New(status.Aborted, "scan %s: the scanner has restarted (epoch %q, not %q): repeat the query",
 			s.req.ScanID, o.Epoch, s.req.Epoch)
+	case o.TableVersion != s.req.TableVersion:
+		return s.unversioned()
 	}
 	s.opened = o
 	return nil
+}
+
+// unversioned is a scan of which nobody knows whether the statistics that it
+// relies on are still those of the table.
+func (s *Scan) unversioned() error {
+	return status.New(status.Aborted, "scan %s: the scanner did not confirm version %q of the table: repeat the query",
+		s.req.ScanID, s.req.TableVersion)
 }
 
 // step handles one frame; the batch is nil when it was not one.

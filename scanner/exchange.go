@@ -26,7 +26,7 @@ func (s *service) DoExchange(stream flight.FlightService_DoExchangeServer) error
 	}
 	defer leave()
 	end := s.metrics.begin(modeOf(&request.Spec))
-	rows, err := s.serve(session, request.Spec)
+	rows, err := s.serve(session, request)
 	end(rows, err)
 	s.logScan(request, rows, err)
 	if err != nil {
@@ -44,7 +44,8 @@ func (s *Scanner) logScan(r codec.OpenRequest, rows int64, err error) {
 }
 
 // serve checks the request, echoes it and runs it.
-func (s *service) serve(session *codec.Session, spec pushdown.Spec) (int64, error) {
+func (s *service) serve(session *codec.Session, request codec.OpenRequest) (int64, error) {
+	spec := request.Spec
 	if err := s.allowed(&spec); err != nil {
 		return 0, err
 	}
@@ -61,12 +62,15 @@ func (s *service) serve(session *codec.Session, spec pushdown.Spec) (int64, erro
 	if err := spec.Validate(schema); err != nil {
 		return 0, err
 	}
+	if err := s.compareVersion(ctx, t, request.TableVersion); err != nil {
+		return 0, err
+	}
 	out := &exchange{session: session, mode: codec.ModeOf(&spec), quota: newQuota(rowLimit(&spec)), metrics: s.metrics}
 	j, err := s.newJob(t, schema, spec, out)
 	if err != nil {
 		return 0, err
 	}
-	if err := session.Open(codec.Opened{Mode: out.mode, Epoch: s.epoch}, spec.OutputSchema()); err != nil {
+	if err := session.Open(codec.Opened{Mode: out.mode, Epoch: s.epoch, TableVersion: request.TableVersion}, spec.OutputSchema()); err != nil {
 		return 0, err
 	}
 	stopBeats := s.beat(ctx, cancel, out, j)

@@ -174,7 +174,11 @@ func TestHello(t *testing.T) {
 	require.True(t, first.Capabilities.Has("filter"))
 	require.Len(t, first.Tables, 2)
 	require.True(t, schema.Equal(first.Tables[0].Arrow))
-	require.Equal(t, []codec.Partition{{ID: "0", Rows: 5, Bytes: -1}, {ID: "1", Rows: 6, Bytes: -1}}, first.Tables[0].Partitions)
+	for i, want := range []codec.Partition{{ID: "0", Rows: 5, Bytes: -1}, {ID: "1", Rows: 6, Bytes: -1}} {
+		got := first.Tables[0].Partitions[i]
+		got.Columns = nil
+		require.Equal(t, want, got)
+	}
 	require.Empty(t, first.Tables[0].Err)
 	require.Contains(t, first.Tables[1].Err, `column "c" differs`)
 

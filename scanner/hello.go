@@ -57,6 +57,7 @@ func (s *Scanner) Hello(ctx context.Context) (*codec.Hello, error) {
 	for _, t := range s.tables {
 		hello.Tables = append(hello.Tables, s.describe(ctx, t))
 	}
+	limitStatistics(hello.Tables)
 	if err := ctx.Err(); err != nil {
 		return nil, status.Wrap(status.Canceled, err, "hello")
 	}
@@ -79,7 +80,7 @@ func (s *Scanner) describe(ctx context.Context, t *table) codec.Table {
 	schema, err := s.schema(ctx, t)
 	if err == nil {
 		out.Arrow = schema
-		out.Partitions, err = s.partitions(ctx, t)
+		err = s.describePartitions(ctx, t, &out)
 	}
 	if err != nil {
 		out.Err = err.Error()
@@ -91,14 +92,22 @@ func (s *Scanner) describe(ctx context.Context, t *table) codec.Table {
 	return out
 }
 
-func (s *Scanner) partitions(ctx context.Context, t *table) (out []codec.Partition, err error) {
-	defer s.recovered(t, &err)
-	partitions, err := t.Source.Partitions(ctx)
+func (s *Scanner) describePartitions(ctx context.Context, t *table, out *codec.Table) error {
+	partitions, err := s.partitions(ctx, t)
 	if err != nil {
-		return nil, status.Wrap(status.Internal, err, "table %s of scanner %q", t.name, s.cfg.Name)
+		return err
 	}
+	out.Version = tableVersion(partitions)
 	for _, p := range partitions {
-		out = append(out, codec.Partition{ID: p.ID, Rows: p.Rows, Bytes: p.Bytes})
+		out.Partitions = append(out.Partitions, codec.Partition{
+			ID: p.ID, Rows: p.Rows, Bytes: p.Bytes, Columns: statistics(&p, out.Arrow),
+		})
 	}
-	return out, nil
+	return nil
+}
+
+func (s *Scanner) partitions(ctx context.Context, t *table) (out []Partition, err error) {
+	defer s.recovered(t, &err)
+	out, err = t.Source.Partitions(ctx)
+	return out, status.Wrap(status.Internal, err, "table %s of scanner %q", t.name, s.cfg.Name)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown"
 )
 
@@ -32,6 +33,13 @@ type Partition struct {
 	ID string
 	// Rows and Bytes are exact, or -1 when unknown.
 	Rows, Bytes int64
+	// Version changes whenever the rows or Columns do, within one life of the
+	// scanner: a coordinator leaves partitions out because of Columns, and has
+	// Version compared when it scans. Without Version, Columns are ignored.
+	Version string
+	// Columns are optional statistics by column name. Bounds must hold for every
+	// value in the order of the coordinator, whose NaN is the greatest float.
+	Columns map[string]codec.ColumnStats
 }
 
 // Reader yields the rows of one scan. Next is called by one goroutine at a

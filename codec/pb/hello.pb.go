@@ -248,7 +248,10 @@ type Table struct {
 	ArrowSchema []byte       `protobuf:"bytes,3,opt,name=arrow_schema,json=arrowSchema,proto3" json:"arrow_schema,omitempty"`
 	Partitions  []*Partition `protobuf:"bytes,4,rep,name=partitions,proto3" json:"partitions,omitempty"`
 	// Why the table cannot be used; empty when it can.
-	Error         string `protobuf:"bytes,5,opt,name=error,proto3" json:"error,omitempty"`
+	Error string `protobuf:"bytes,5,opt,name=error,proto3" json:"error,omitempty"`
+	// Changes whenever the rows or the statistics of a partition do; empty when
+	// the scanner does not keep track, and then it announces no statistics.
+	Version       string `protobuf:"bytes,6,opt,name=version,proto3" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -314,6 +317,13 @@ func (x *Table) GetPartitions() []*Partition {
 func (x *Table) GetError() string {
 	if x != nil {
 		return x.Error
+	}
+	return ""
+}
+
+func (x *Table) GetVersion() string {
+	if x != nil {
+		return x.Version
 	}
 	return ""
 }
@@ -486,7 +496,7 @@ const file_tributary_v1_hello_proto_rawDesc = "" +
 	"\aversion\x18\b \x01(\x04R\aversion\"M\n" +
 	"\x06Limits\x12&\n" +
 	"\x0fmax_batch_bytes\x18\x01 \x01(\x03R\rmaxBatchBytes\x12\x1b\n" +
-	"\tmax_scans\x18\x02 \x01(\x03R\bmaxScans\"\xa5\x01\n" +
+	"\tmax_scans\x18\x02 \x01(\x03R\bmaxScans\"\xbf\x01\n" +
 	"\x05Table\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\tR\x06schema\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12!\n" +
@@ -494,7 +504,8 @@ const file_tributary_v1_hello_proto_rawDesc = "" +
 	"\n" +
 	"partitions\x18\x04 \x03(\v2\x17.tributary.v1.PartitionR\n" +
 	"partitions\x12\x14\n" +
-	"\x05error\x18\x05 \x01(\tR\x05error\"\x97\x01\n" +
+	"\x05error\x18\x05 \x01(\tR\x05error\x12\x18\n" +
+	"\aversion\x18\x06 \x01(\tR\aversion\"\x97\x01\n" +
 	"\tPartition\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
 	"\x04rows\x18\x02 \x01(\x03H\x00R\x04rows\x88\x01\x01\x12\x19\n" +

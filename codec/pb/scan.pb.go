@@ -217,6 +217,8 @@ type Open struct {
 	Epoch         string `protobuf:"bytes,4,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	InitialCredit int64  `protobuf:"varint,5,opt,name=initial_credit,json=initialCredit,proto3" json:"initial_credit,omitempty"`
 	BatchBytes    int64  `protobuf:"varint,6,opt,name=batch_bytes,json=batchBytes,proto3" json:"batch_bytes,omitempty"`
+	// When not empty, the scan must fail unless the table still has this version.
+	TableVersion  string `protobuf:"bytes,7,opt,name=table_version,json=tableVersion,proto3" json:"table_version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -291,6 +293,13 @@ func (x *Open) GetBatchBytes() int64 {
 		return x.BatchBytes
 	}
 	return 0
+}
+
+func (x *Open) GetTableVersion() string {
+	if x != nil {
+		return x.TableVersion
+	}
+	return ""
 }
 
 // Credit grants more bytes.
@@ -599,11 +608,13 @@ func (*ServerMessage_End) isServerMessage_Message() {}
 
 // Opened echoes what the scanner understood; it travels with the schema.
 type Opened struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	SpecHash      uint64                 `protobuf:"fixed64,1,opt,name=spec_hash,json=specHash,proto3" json:"spec_hash,omitempty"`
-	Mode          Mode                   `protobuf:"varint,2,opt,name=mode,proto3,enum=tributary.v1.Mode" json:"mode,omitempty"`
-	Epoch         string                 `protobuf:"bytes,3,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	ScanId        string                 `protobuf:"bytes,4,opt,name=scan_id,json=scanId,proto3" json:"scan_id,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	SpecHash uint64                 `protobuf:"fixed64,1,opt,name=spec_hash,json=specHash,proto3" json:"spec_hash,omitempty"`
+	Mode     Mode                   `protobuf:"varint,2,opt,name=mode,proto3,enum=tributary.v1.Mode" json:"mode,omitempty"`
+	Epoch    string                 `protobuf:"bytes,3,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	ScanId   string                 `protobuf:"bytes,4,opt,name=scan_id,json=scanId,proto3" json:"scan_id,omitempty"`
+	// The Open's table_version, once the scanner has compared it.
+	TableVersion  string `protobuf:"bytes,5,opt,name=table_version,json=tableVersion,proto3" json:"table_version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -662,6 +673,13 @@ func (x *Opened) GetEpoch() string {
 func (x *Opened) GetScanId() string {
 	if x != nil {
 		return x.ScanId
+	}
+	return ""
+}
+
+func (x *Opened) GetTableVersion() string {
+	if x != nil {
+		return x.TableVersion
 	}
 	return ""
 }
@@ -861,7 +879,7 @@ const file_tributary_v1_scan_proto_rawDesc = "" +
 	"\x05limit\x18\x03 \x01(\v2\x13.tributary.v1.LimitH\x00R\x05limit\x12.\n" +
 	"\x06filter\x18\x04 \x01(\v2\x14.tributary.v1.FilterH\x00R\x06filter\x12.\n" +
 	"\x06cancel\x18\x05 \x01(\v2\x14.tributary.v1.CancelH\x00R\x06cancelB\t\n" +
-	"\amessage\"\xc1\x01\n" +
+	"\amessage\"\xe6\x01\n" +
 	"\x04Open\x12\x1a\n" +
 	"\bprotocol\x18\x01 \x01(\rR\bprotocol\x12\x17\n" +
 	"\ascan_id\x18\x02 \x01(\tR\x06scanId\x12&\n" +
@@ -869,7 +887,8 @@ const file_tributary_v1_scan_proto_rawDesc = "" +
 	"\x05epoch\x18\x04 \x01(\tR\x05epoch\x12%\n" +
 	"\x0einitial_credit\x18\x05 \x01(\x03R\rinitialCredit\x12\x1f\n" +
 	"\vbatch_bytes\x18\x06 \x01(\x03R\n" +
-	"batchBytes\"\x1e\n" +
+	"batchBytes\x12#\n" +
+	"\rtable_version\x18\a \x01(\tR\ftableVersion\"\x1e\n" +
 	"\x06Credit\x12\x14\n" +
 	"\x05bytes\x18\x01 \x01(\x03R\x05bytes\"%\n" +
 	"\x05Limit\x12\x1c\n" +
@@ -886,12 +905,13 @@ const file_tributary_v1_scan_proto_rawDesc = "" +
 	"\x05batch\x18\x02 \x01(\v2\x13.tributary.v1.BatchH\x00R\x05batch\x127\n" +
 	"\theartbeat\x18\x03 \x01(\v2\x17.tributary.v1.HeartbeatH\x00R\theartbeat\x12%\n" +
 	"\x03end\x18\x04 \x01(\v2\x11.tributary.v1.EndH\x00R\x03endB\t\n" +
-	"\amessage\"|\n" +
+	"\amessage\"\xa1\x01\n" +
 	"\x06Opened\x12\x1b\n" +
 	"\tspec_hash\x18\x01 \x01(\x06R\bspecHash\x12&\n" +
 	"\x04mode\x18\x02 \x01(\x0e2\x12.tributary.v1.ModeR\x04mode\x12\x14\n" +
 	"\x05epoch\x18\x03 \x01(\tR\x05epoch\x12\x17\n" +
-	"\ascan_id\x18\x04 \x01(\tR\x06scanId\"n\n" +
+	"\ascan_id\x18\x04 \x01(\tR\x06scanId\x12#\n" +
+	"\rtable_version\x18\x05 \x01(\tR\ftableVersion\"n\n" +
 	"\x05Batch\x12&\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x12.tributary.v1.ModeR\x04mode\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x04R\bsequence\x12!\n" +

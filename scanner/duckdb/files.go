@@ -16,6 +16,10 @@ import (
 type stamp struct {
 	modified time.Time
 	size     int64
+	// inode and changed, where the system has them, tell files apart that were
+	// given the same time.
+	inode   uint64
+	changed int64
 }
 
 func stampOf(path string) (stamp, error) {
@@ -26,7 +30,9 @@ func stampOf(path string) (stamp, error) {
 	if info.IsDir() {
 		return stamp{}, status.New(status.FailedPrecondition, "%q is a directory, not a file", path)
 	}
-	return stamp{info.ModTime(), info.Size()}, nil
+	st := stamp{modified: info.ModTime(), size: info.Size()}
+	st.inode, st.changed = identity(info)
+	return st, nil
 }
 
 // origin is where rows lie: a file, or a table of a database file.
@@ -86,13 +92,17 @@ type described struct {
 	from    string
 	columns []column
 	rows    int64
-	err     error
+	// stats are known of Parquet files that have settled.
+	stats     map[string]extent
+	unsettled bool
+	err       error
 }
 
 // describeOrigin reads the schema and, where it is cheap, the number of rows.
 func (e *Engine) describeOrigin(ctx context.Context, o origin, now stamp) *described {
-	d := &described{origin: o, stamp: now, rows: -1}
+	d := &described{origin: o, stamp: now, rows: -1, unsettled: now.settling(time.Now())}
 	d.err = d.read(ctx, e)
+	d.stats = d.extents(ctx, e)
 	if d.err != nil {
 		d.err = status.Wrap(status.FailedPrecondition, d.err, "%s", o)
 	}

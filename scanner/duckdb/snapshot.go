@@ -4,9 +4,11 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown/status"
 )
 
@@ -22,6 +24,8 @@ type snapshot struct {
 type partition struct {
 	id      string
 	origins []*described
+	// stats are nil when not all of it has some.
+	stats map[string]codec.ColumnStats
 }
 
 func (p *partition) rows() int64 {
@@ -152,9 +156,14 @@ func sorted(all []located) ([]located, error) {
 func (snap *snapshot) matches(found []located) bool {
 	return snap != nil && slices.EqualFunc(snap.partitions, found, func(p *partition, l located) bool {
 		return p.id == l.id && len(p.origins) == len(l.origins) && slices.EqualFunc(p.origins, l.stamps,
-			func(d *described, st stamp) bool { return d.stamp == st }) &&
+			func(d *described, st stamp) bool { return d.current(st) }) &&
 			slices.EqualFunc(p.origins, l.origins, func(d *described, o origin) bool { return d.origin == o })
 	})
+}
+
+// current reports whether what is known of a file of this stamp can stay.
+func (d *described) current(st stamp) bool {
+	return d.stamp == st && (!d.unsettled || d.format != formatParquet || st.settling(time.Now()))
 }
 
 // build reads what is not known yet.
@@ -172,7 +181,7 @@ func (s *Source) build(ctx context.Context, found []located) *snapshot {
 		p := &partition{id: l.id}
 		for i, o := range l.origins {
 			d := known[o]
-			if d == nil || d.stamp != l.stamps[i] {
+			if d == nil || !d.current(l.stamps[i]) {
 				d = s.cfg.Engine.describeOrigin(ctx, o, l.stamps[i])
 			}
 			p.origins = append(p.origins, d)
@@ -206,6 +215,9 @@ func (snap *snapshot) agree() error {
 		fields[i] = arrow.Field{Name: c.name, Type: c.arrow, Nullable: true}
 	}
 	snap.schema = arrow.NewSchema(fields, nil)
+	for _, p := range snap.partitions {
+		p.stats = p.statistics(snap.columns)
+	}
 	return nil
 }
 

@@ -109,7 +109,7 @@ func (s *Source) Partitions(ctx context.Context) ([]scanner.Partition, error) {
 	}
 	out := make([]scanner.Partition, len(snap.partitions))
 	for i, p := range snap.partitions {
-		out[i] = scanner.Partition{ID: p.id, Rows: p.rows(), Bytes: p.bytes()}
+		out[i] = scanner.Partition{ID: p.id, Rows: p.rows(), Bytes: p.bytes(), Version: p.version(), Columns: p.stats}
 	}
 	return out, nil
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/scanner"
@@ -32,7 +34,17 @@ type Source struct {
 	schema *arrow.Schema
 
 	mu         sync.RWMutex
-	partitions map[string][]arrow.RecordBatch
+	partitions map[string]*stored
+	puts       int
+}
+
+// stored is a partition as it was put.
+type stored struct {
+	batches []arrow.RecordBatch
+	version string
+	// stats are computed when they are first asked for, under Source.mu, while
+	// the batches live.
+	stats func() map[string]codec.ColumnStats
 }
 
 var _ scanner.Source = (*Source)(nil)
@@ -40,7 +52,7 @@ var _ scanner.Source = (*Source)(nil)
 // New returns a source over the given partitions. It keeps a reference to each
 // batch until it is replaced, or until Release.
 func New(schema *arrow.Schema, partitions []Partition) (*Source, error) {
-	s := &Source{schema: nullable(schema), partitions: map[string][]arrow.RecordBatch{}}
+	s := &Source{schema: nullable(schema), partitions: map[string]*stored{}}
 	for _, p := range partitions {
 		if _, twice := s.partitions[p.ID]; twice {
 			s.Release()
@@ -76,10 +88,22 @@ func (s *Source) Put(p Partition) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old := s.partitions[p.ID]
-	s.partitions[p.ID] = retain(p.Batches)
-	release(old)
+	s.drop(p.ID)
+	s.puts++
+	batches := retain(p.Batches)
+	s.partitions[p.ID] = &stored{
+		batches: batches, version: strconv.Itoa(s.puts),
+		stats: sync.OnceValue(func() map[string]codec.ColumnStats { return statistics(s.schema, batches) }),
+	}
 	return nil
+}
+
+// drop forgets a partition; the caller holds mu.
+func (s *Source) drop(id string) {
+	if p := s.partitions[id]; p != nil {
+		release(p.batches)
+		delete(s.partitions, id)
+	}
 }
 
 func (s *Source) check(b arrow.RecordBatch) error {
@@ -100,18 +124,16 @@ func (s *Source) check(b arrow.RecordBatch) error {
 func (s *Source) Remove(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	release(s.partitions[id])
-	delete(s.partitions, id)
+	s.drop(id)
 }
 
 // Release drops all partitions.
 func (s *Source) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, batches := range s.partitions {
-		release(batches)
+	for id := range s.partitions {
+		s.drop(id)
 	}
-	clear(s.partitions)
 }
 
 func retain(batches []arrow.RecordBatch) []arrow.RecordBatch {
@@ -130,14 +152,15 @@ func release(batches []arrow.RecordBatch) {
 // Schema returns the schema.
 func (s *Source) Schema(context.Context) (*arrow.Schema, error) { return s.schema, nil }
 
-// Partitions returns the partitions in order of their ids.
+// Partitions returns the partitions in order of their ids. The first call after
+// a Put reads the rows for the statistics.
 func (s *Source) Partitions(context.Context) ([]scanner.Partition, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	out := make([]scanner.Partition, 0, len(s.partitions))
-	for id, batches := range s.partitions {
-		p := scanner.Partition{ID: id, Bytes: -1}
-		for _, b := range batches {
+	for id, have := range s.partitions {
+		p := scanner.Partition{ID: id, Bytes: -1, Version: have.version, Columns: have.stats()}
+		for _, b := range have.batches {
 			p.Rows += b.NumRows()
 		}
 		out = append(out, p)
@@ -165,12 +188,12 @@ func (s *Source) Scan(_ context.Context, spec pushdown.Spec) (scanner.Reader, er
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, id := range spec.Partitions {
-		batches, ok := s.partitions[id]
+		have, ok := s.partitions[id]
 		if !ok {
 			release(r.batches)
 			return nil, status.New(status.NotFound, "the table has no partition %q here", id)
 		}
-		r.batches = append(r.batches, retain(batches)...)
+		r.batches = append(r.batches, retain(have.batches)...)
 	}
 	return r, nil
 }

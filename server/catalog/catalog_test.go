@@ -151,6 +151,7 @@ func TestChanges(t *testing.T) {
 	}{
 		{"partitions", func(h *codec.Hello) { h.Tables = []codec.Table{tableOf("0", "1")} }},
 		{"rows", func(h *codec.Hello) { h.Tables[0].Partitions[0].Rows = 7 }},
+		{"table version", func(h *codec.Hello) { h.Tables[0].Version = "v2" }},
 		{"tables", func(h *codec.Hello) { h.Tables = nil }},
 		{"capabilities", func(h *codec.Hello) { h.Capabilities = pushdown.NewCapabilities("filter", "limit") }},
 		{"epoch", func(h *codec.Hello) { h.Epoch = "2" }},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/scalar"
 
 	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown/status"
@@ -100,7 +101,7 @@ func (m *merger) add(owner *Scanner, t codec.Table) {
 	key := strings.ToLower(t.Schema + "." + t.Name)
 	into := m.tables[key]
 	if into == nil {
-		into = &merged{table: &Table{Schema: t.Schema, Name: t.Name}, parts: map[string]*Partition{}}
+		into = &merged{table: &Table{Schema: t.Schema, Name: t.Name, Versions: map[string]string{}}, parts: map[string]*Partition{}}
 		m.tables[key] = into
 	}
 	into.add(owner, t)
@@ -122,7 +123,13 @@ func (m *merged) add(owner *Scanner, t codec.Table) {
 	default:
 		m.checkSchema(owner, t)
 	}
+	if t.Version != "" {
+		m.table.Versions[owner.Name] = t.Version
+	}
 	for _, p := range t.Partitions {
+		if t.Version == "" {
+			p.Columns = nil // nobody could tell when they have become wrong
+		}
 		m.addPartition(owner, p)
 	}
 }
@@ -187,7 +194,7 @@ func ids(parts []codec.Partition) string {
 func (m *merged) addPartition(owner *Scanner, p codec.Partition) {
 	into := m.parts[p.ID]
 	if into == nil {
-		m.parts[p.ID] = &Partition{ID: p.ID, Owners: []*Scanner{owner}, Rows: p.Rows, Bytes: p.Bytes}
+		m.parts[p.ID] = &Partition{ID: p.ID, Owners: []*Scanner{owner}, Rows: p.Rows, Bytes: p.Bytes, Columns: p.Columns}
 		return
 	}
 	if slices.Contains(into.Owners, owner) {
@@ -198,9 +205,39 @@ func (m *merged) addPartition(owner *Scanner, p codec.Partition) {
 		m.fail("table %s: partition %q has %d rows on scanner %q but %d on scanner %q: the same id must mean the same rows; rename one",
 			m.table.ID(), p.ID, into.Rows, into.Owners[0].Name, p.Rows, owner.Name)
 	}
+	if into.Rows != p.Rows {
+		p.Columns = nil // they might not be of the same rows
+	}
 	into.Owners = append(into.Owners, owner)
 	into.Rows = agreed(into.Rows, p.Rows)
 	into.Bytes = agreed(into.Bytes, p.Bytes)
+	into.Columns = agreedColumns(into.Columns, p.Columns)
+}
+
+// agreedColumns are the statistics that replicas have in common; those that
+// differ are of different states of the rows, or not true.
+func agreedColumns(a, b map[string]codec.ColumnStats) map[string]codec.ColumnStats {
+	out := map[string]codec.ColumnStats{}
+	for name, x := range a {
+		if y, ok := b[name]; ok && sameStats(x, y) {
+			out[name] = x
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+func sameStats(a, b codec.ColumnStats) bool {
+	return a.Nulls == b.Nulls && a.Exact == b.Exact && sameBound(a.Min, b.Min) && sameBound(a.Max, b.Max)
+}
+
+func sameBound(a, b scalar.Scalar) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return scalar.Equals(a, b)
 }
 
 // agreed is the count on which replicas agree, or -1; one that does not know

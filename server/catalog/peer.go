@@ -127,7 +127,7 @@ func fingerprint(h *codec.Hello) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q %q %q\n", h.Name, h.Epoch, h.Capabilities.Names())
 	for _, t := range h.Tables {
-		fmt.Fprintf(&b, "%q %q %q", t.Schema, t.Name, t.Err)
+		fmt.Fprintf(&b, "%q %q %q %q", t.Schema, t.Name, t.Err, t.Version) // the version covers statistics
 		if t.Arrow != nil {
 			fmt.Fprintf(&b, " %s", t.Arrow)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/status"
 )
@@ -51,6 +52,9 @@ type Table struct {
 	Arrow *arrow.Schema
 	// Partitions in id order; an id is unique within the table.
 	Partitions []Partition
+	// Versions are, by the name of the scanner, what its part of the table was
+	// when its statistics were read; a scanner without statistics has none.
+	Versions map[string]string
 	// Err makes the table unusable (for example: schemas of two partitions
 	// differ); every query that reads it fails with this error.
 	Err error
@@ -69,6 +73,10 @@ type Partition struct {
 	Rows int64
 	// Bytes is the size of the partition at its source, or -1 when unknown.
 	Bytes int64
+	// Columns are statistics by column name on which all owners agree. Together
+	// with Rows they are true as long as an owner's part of the table still has
+	// the version in Table.Versions: whoever relies on them has that checked.
+	Columns map[string]codec.ColumnStats
 }
 
 // Scanner is one scanner node as last seen.

@@ -1,0 +1,293 @@
+package duckdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/scalar"
+
+	"github.com/tributary-db/tributary/codec"
+)
+
+// settleTime is how old a file must be before its statistics are used: within
+// the resolution of a file system's clock it may change without looking
+// changed.
+const settleTime = 2500 * time.Millisecond
+
+// settling reports whether the file may still change unnoticed.
+func (st stamp) settling(now time.Time) bool { return now.Sub(st.modified) < settleTime }
+
+// chunkStats are the statistics of one column in one row group, as text.
+type chunkStats struct {
+	column       string
+	min, max     string
+	hasMin       bool
+	hasMax       bool
+	nulls, rows  int64
+	exact, known bool // known: nulls is
+}
+
+var chunkSchema = arrow.NewSchema([]arrow.Field{
+	{Name: "column", Type: arrow.BinaryTypes.String, Nullable: true},
+	{Name: "min", Type: arrow.BinaryTypes.String, Nullable: true},
+	{Name: "max", Type: arrow.BinaryTypes.String, Nullable: true},
+	{Name: "nulls", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
+	{Name: "rows", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
+	{Name: "exact", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
+}, nil)
+
+// extent is what is known of the values of a column. Bounds are the numbers
+// inside: days, units since the epoch, unscaled decimals.
+type extent struct {
+	lo, hi *big.Int // nil without values, or when not bounded
+	nulls  int64    // -1 unknown
+	// bounded: lo and hi hold for all values; exact: they are among them.
+	bounded, exact bool
+}
+
+// extents reads those of a Parquet file's footer; nil when there are none to be
+// relied on, for whatever reason: they only save work.
+func (d *described) extents(ctx context.Context, e *Engine) map[string]extent {
+	if d.format != formatParquet || d.err != nil || d.unsettled {
+		return nil
+	}
+	chunks, err := e.parquetChunks(ctx, d.origin.path)
+	if err != nil {
+		return nil
+	}
+	out := make(map[string]extent, len(d.columns))
+	for _, c := range d.columns {
+		out[c.name] = c.extent(chunks[c.name], d.rows)
+	}
+	return out
+}
+
+// parquetChunks reads the statistics of all row groups by column path.
+func (e *Engine) parquetChunks(ctx context.Context, path string) (map[string][]chunkStats, error) {
+	r, err := e.query(ctx, "SELECT path_in_schema, stats_min_value, stats_max_value, CAST(stats_null_count AS BIGINT), "+
+		"CAST(row_group_num_rows AS BIGINT), min_is_exact AND max_is_exact FROM parquet_metadata("+globLiteral(path)+")", chunkSchema)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	out := map[string][]chunkStats{}
+	for {
+		b, err := r.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range int(b.NumRows()) {
+			c := chunkAt(b, i)
+			out[c.column] = append(out[c.column], c)
+		}
+		b.Release()
+	}
+}
+
+func chunkAt(b arrow.RecordBatch, i int) chunkStats {
+	text := func(column int) (string, bool) {
+		a := b.Column(column).(*array.String)
+		if a.IsNull(i) {
+			return "", false
+		}
+		return strings.Clone(a.Value(i)), true
+	}
+	var c chunkStats
+	c.column, _ = text(0)
+	c.min, c.hasMin = text(1)
+	c.max, c.hasMax = text(2)
+	nulls, rows, exact := b.Column(3).(*array.Int64), b.Column(4).(*array.Int64), b.Column(5).(*array.Boolean)
+	if c.known = !nulls.IsNull(i); c.known {
+		c.nulls = nulls.Value(i)
+	}
+	if !rows.IsNull(i) {
+		c.rows = rows.Value(i)
+	}
+	c.exact = !exact.IsNull(i) && exact.Value(i)
+	return c
+}
+
+// extent brings the row groups of a column together. They must cover the file's
+// rows exactly: two columns may share a path, and then they do not.
+func (c column) extent(chunks []chunkStats, rows int64) extent {
+	if _, nested := c.arrow.(arrow.NestedType); nested || c.read != c.physical {
+		return extent{nulls: -1}
+	}
+	out, covered := extent{bounded: true, exact: true}, int64(0)
+	for _, k := range chunks {
+		covered += k.rows
+		out = out.and(c.chunk(k))
+	}
+	if covered != rows {
+		return extent{nulls: -1}
+	}
+	return out
+}
+
+// chunk is the extent of a row group.
+func (c column) chunk(k chunkStats) extent {
+	if !k.known || k.nulls < 0 || k.nulls > k.rows {
+		return extent{nulls: -1}
+	}
+	out := extent{nulls: k.nulls, bounded: true, exact: true}
+	if k.nulls == k.rows {
+		return out
+	}
+	out.lo, out.hi, out.exact = parseBound(k.min, c.arrow), parseBound(k.max, c.arrow), k.exact
+	out.bounded = k.hasMin && k.hasMax && out.lo != nil && out.hi != nil
+	return out
+}
+
+// and is the extent of both.
+func (x extent) and(y extent) extent {
+	out := extent{nulls: x.nulls + y.nulls, bounded: x.bounded && y.bounded, exact: x.exact && y.exact}
+	if x.nulls < 0 || y.nulls < 0 {
+		out.nulls = -1
+	}
+	if !out.bounded {
+		return out
+	}
+	out.lo, out.hi = x.lo, x.hi
+	if out.lo == nil || y.lo != nil && y.lo.Cmp(out.lo) < 0 {
+		out.lo = y.lo
+	}
+	if out.hi == nil || y.hi != nil && y.hi.Cmp(out.hi) > 0 {
+		out.hi = y.hi
+	}
+	return out
+}
+
+func (x extent) statistics(t arrow.DataType) codec.ColumnStats {
+	out := codec.ColumnStats{Nulls: x.nulls}
+	if x.bounded && x.lo != nil && x.hi != nil {
+		out.Min, out.Max = boxed(x.lo, t), boxed(x.hi, t)
+		out.Exact = x.exact && out.Min != nil && out.Max != nil
+	}
+	return out
+}
+
+// parseBound reads a bound of a type whose text is exact; nil for others and
+// for what is not plainly a value: infinities, dates before the year 1.
+func parseBound(text string, t arrow.DataType) *big.Int {
+	switch t := t.(type) {
+	case *arrow.Date32Type:
+		day, err := time.Parse("2006-01-02", text)
+		if err != nil {
+			return nil
+		}
+		return big.NewInt(day.Unix() / secondsPerDay)
+	case *arrow.TimestampType:
+		return parseTimestamp(text, t)
+	case *arrow.Decimal128Type:
+		return parseDecimal(text, t.Scale)
+	}
+	if !arrow.IsInteger(t.ID()) {
+		return nil
+	}
+	return parseDecimal(text, 0)
+}
+
+const secondsPerDay = 86400
+
+// parseTimestamp reads "2006-01-02 15:04:05[.999999999]", with "+00" behind it
+// when the type has a zone.
+func parseTimestamp(text string, t *arrow.TimestampType) *big.Int {
+	if t.TimeZone != "" {
+		var utc bool
+		if text, utc = strings.CutSuffix(text, "+00"); !utc {
+			return nil
+		}
+	}
+	at, err := time.Parse("2006-01-02 15:04:05", text) // a fraction may follow
+	if err != nil {
+		return nil
+	}
+	v, err := arrow.TimestampFromTime(at, t.Unit)
+	if err != nil || !v.ToTime(t.Unit).Equal(at) {
+		return nil
+	}
+	return big.NewInt(int64(v))
+}
+
+// parseDecimal reads a number with exactly the digits of its scale.
+func parseDecimal(text string, scale int32) *big.Int {
+	digits := strings.TrimPrefix(text, "-")
+	whole, fraction, _ := strings.Cut(digits, ".")
+	all := whole + fraction
+	if whole == "" || len(fraction) != int(scale) || strings.Trim(all, "0123456789") != "" {
+		return nil
+	}
+	v, ok := new(big.Int).SetString(all, 10)
+	if ok && digits != text {
+		v.Neg(v)
+	}
+	return v
+}
+
+// boxed is nil for a number that is not a value of the type.
+func boxed(n *big.Int, t arrow.DataType) scalar.Scalar {
+	if d, ok := t.(*arrow.Decimal128Type); ok {
+		if n.BitLen() > 127 {
+			return nil
+		}
+		v := decimal128.FromBigInt(n)
+		if !v.FitsInPrecision(d.Precision) {
+			return nil
+		}
+		return scalar.NewDecimal128Scalar(v, d)
+	}
+	switch t := t.(type) {
+	case *arrow.Date32Type:
+		if n.IsInt64() && n.BitLen() < 32 {
+			return scalar.NewDate32Scalar(arrow.Date32(n.Int64()))
+		}
+		return nil
+	case *arrow.TimestampType:
+		return scalar.NewTimestampScalar(arrow.Timestamp(n.Int64()), t)
+	}
+	v, err := scalar.ParseScalar(t, n.String()) // fails out of range
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+// statistics are those of all files of a partition; nil unless each has some.
+func (p *partition) statistics(columns []column) map[string]codec.ColumnStats {
+	out := make(map[string]codec.ColumnStats, len(columns))
+	for _, c := range columns {
+		whole := extent{bounded: true, exact: true}
+		for _, d := range p.origins {
+			x, ok := d.stats[c.name]
+			if !ok {
+				return nil
+			}
+			whole = whole.and(x)
+		}
+		out[c.name] = whole.statistics(c.arrow)
+	}
+	return out
+}
+
+// version tells the files apart from what they were; empty without statistics.
+func (p *partition) version() string {
+	var b strings.Builder
+	for _, d := range p.origins {
+		if d.stats == nil {
+			return ""
+		}
+		fmt.Fprintf(&b, "%q %d %d %d %d;", d.origin.path, d.stamp.modified.UnixNano(), d.stamp.size, d.stamp.inode, d.stamp.changed)
+	}
+	return b.String()
+}

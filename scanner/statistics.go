@@ -1,0 +1,111 @@
+package scanner
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/scalar"
+
+	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/pushdown"
+	"github.com/tributary-db/tributary/pushdown/status"
+)
+
+const (
+	// maxStatistics bounds the column statistics in one Hello.
+	maxStatistics = 1 << 15
+	// maxBoundBytes bounds a string in them.
+	maxBoundBytes = 64
+)
+
+// tableVersion sums up the versions of all partitions. It is empty when none
+// has statistics.
+func tableVersion(partitions []Partition) string {
+	any := false
+	sum := sha256.New()
+	for _, p := range partitions {
+		any = any || p.Version != "" && len(p.Columns) > 0
+		// Writing to a hash cannot fail.
+		_, _ = fmt.Fprintf(sum, "%q %d %q\n", p.ID, p.Rows, p.Version)
+	}
+	if !any {
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
+// compareVersion fails when the table is not what the coordinator knows of it.
+// It is called before the source is asked for rows: what changes later is
+// read as it then is, and what is left out had no rows at this moment.
+func (s *Scanner) compareVersion(ctx context.Context, t *table, want string) error {
+	if want == "" {
+		return nil
+	}
+	partitions, err := s.partitions(ctx, t)
+	if err != nil {
+		return err
+	}
+	if tableVersion(partitions) != want {
+		return status.New(status.Aborted, "table %s of scanner %q has changed since its statistics were read: repeat the query", t.name, s.cfg.Name)
+	}
+	return nil
+}
+
+// statistics are those of a partition that a coordinator can use.
+func statistics(p *Partition, schema *arrow.Schema) map[string]codec.ColumnStats {
+	if p.Version == "" || len(p.Columns) == 0 {
+		return nil
+	}
+	out := make(map[string]codec.ColumnStats, len(p.Columns))
+	for _, f := range schema.Fields() {
+		if stats, ok := p.Columns[f.Name]; ok {
+			out[f.Name] = usable(stats, pushdown.ValueType(f.Type))
+		}
+	}
+	return out
+}
+
+// usable drops bounds that are not values of the column, or very long.
+func usable(s codec.ColumnStats, t arrow.DataType) codec.ColumnStats {
+	if !isBound(s.Min, t) {
+		s.Min, s.Exact = nil, false
+	}
+	if !isBound(s.Max, t) {
+		s.Max, s.Exact = nil, false
+	}
+	return s
+}
+
+func isBound(v scalar.Scalar, t arrow.DataType) bool {
+	if v == nil || !v.IsValid() || !arrow.TypeEqual(v.DataType(), t) {
+		return false
+	}
+	if _, known := pushdown.FamilyOf(t); !known {
+		return false
+	}
+	text, isText := v.(scalar.BinaryScalar)
+	return !isText || len(text.Data()) <= maxBoundBytes
+}
+
+// limitStatistics keeps a Hello small: tables that would make it too large go
+// without statistics.
+func limitStatistics(tables []codec.Table) {
+	left := maxStatistics
+	for i := range tables {
+		t, n := &tables[i], 0
+		for _, p := range t.Partitions {
+			n += len(p.Columns)
+		}
+		if n <= left {
+			left -= n
+			continue
+		}
+		t.Version = ""
+		for j := range t.Partitions {
+			t.Partitions[j].Columns = nil
+		}
+	}
+}
