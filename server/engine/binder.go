@@ -28,6 +28,16 @@ type Bound struct {
 	SQLTypes []string
 	// Params are the names of the statement's parameters ("1", "2", … for ?).
 	Params []string
+	// ParamTypes are the types that are inferred for Params.
+	ParamTypes []ParamType
+}
+
+// ParamType is the type of a parameter; the zero value when nothing in the
+// statement says what it is.
+type ParamType struct {
+	Arrow arrow.DataType
+	// SQL is its DuckDB type, as SQL text.
+	SQL string
 }
 
 // BinderConfig bounds what planning a statement may cost; zero values mean the defaults.

@@ -68,11 +68,14 @@ func TestBindParameters(t *testing.T) {
 	bound, err := b.Bind(t.Context(), "select a from t where a > ? and d < ?")
 	require.NoError(t, err)
 	require.Equal(t, []string{"1", "2"}, bound.Params)
+	decimal := ParamType{Arrow: &arrow.Decimal128Type{Precision: 12, Scale: 2}, SQL: "DECIMAL(12,2)"}
+	require.Equal(t, []ParamType{{Arrow: arrow.PrimitiveTypes.Int32, SQL: "INTEGER"}, decimal}, bound.ParamTypes)
 	require.Equal(t, []string{"INTEGER"}, bound.SQLTypes)
 	require.Empty(t, bound.PlanJSON)
 	bound, err = b.Bind(t.Context(), "select $x, a from t")
 	require.NoError(t, err)
 	require.Equal(t, []string{"x"}, bound.Params)
+	require.Equal(t, []ParamType{{}}, bound.ParamTypes, "nothing says what it is")
 	require.Nil(t, bound.Schema)
 }
 

@@ -226,6 +226,7 @@ func (s *session) describe(sql string) (*Bound, error) {
 	bound := &Bound{}
 	for i := range duckdb.NParams(stmt) {
 		bound.Params = append(bound.Params, duckdb.ParameterName(stmt, i+1))
+		bound.ParamTypes = append(bound.ParamTypes, paramType(stmt, i+1))
 	}
 	columns, err := preparedColumns(stmt, len(bound.Params) > 0)
 	if err != nil || columns == nil {
@@ -238,6 +239,21 @@ func (s *session) describe(sql string) (*Bound, error) {
 	}
 	bound.Schema = arrow.NewSchema(fields, nil)
 	return bound, nil
+}
+
+// paramType reads the type that DuckDB infers for a parameter; the zero value
+// when it infers none that can be carried.
+func paramType(stmt duckdb.PreparedStatement, at duckdb.IdxT) ParamType {
+	t := duckdb.ParamLogicalType(stmt, at)
+	defer duckdb.DestroyLogicalType(&t)
+	if t.Ptr == nil {
+		return ParamType{}
+	}
+	desc, err := describeType(t)
+	if id := duckdb.GetTypeId(t); err != nil || id == duckdb.TypeSQLNull {
+		return ParamType{}
+	}
+	return ParamType{Arrow: desc.arrow, SQL: desc.sql}
 }
 
 // prepareError prefers the error of the planner, which has a position.

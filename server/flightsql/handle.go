@@ -1,12 +1,10 @@
 package flightsql
 
 import (
-	"container/list"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
-	"sync"
 
 	"google.golang.org/grpc/metadata"
 
@@ -22,9 +20,11 @@ type handle struct {
 	Settings query.Settings `json:"set"`
 	// ID finds the plan made at preparation, if it is still kept.
 	ID string `json:"id"`
+	// Rows are the values bound to its parameters, as SQL literals.
+	Rows [][]string `json:"rows,omitempty"`
 }
 
-const handleVersion = 1
+const handleVersion = 2
 
 // handleKey signs handles with HMAC-SHA-256, so that a client cannot forge one.
 type handleKey struct{ key []byte }
@@ -71,49 +71,3 @@ func (k *handleKey) decode(raw []byte) (handle, error) {
 func newID() string { return rand.Text() }
 
 func anonymousToken() metadata.MD { return metadata.Pairs("authorization", "Bearer anonymous") }
-
-// statementCache keeps the plans of statements between their preparation and
-// their execution; the oldest goes when it is full. Losing one costs a
-// planning, nothing else.
-type statementCache struct {
-	mu    sync.Mutex
-	limit int
-	order *list.List // of string, oldest first
-	byID  map[string]cached
-}
-
-type cached struct {
-	st   *query.Statement
-	link *list.Element
-}
-
-func newStatementCache(limit int) *statementCache {
-	return &statementCache{limit: limit, order: list.New(), byID: map[string]cached{}}
-}
-
-func (c *statementCache) put(id string, st *query.Statement) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.remove(id)
-	if c.order.Len() >= c.limit {
-		c.remove(c.order.Front().Value.(string))
-	}
-	c.byID[id] = cached{st: st, link: c.order.PushBack(id)}
-}
-
-// take removes and returns the statement with that id, or nil: a plan is used
-// once, because now() is folded into it.
-func (c *statementCache) take(id string) *query.Statement {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	st := c.byID[id].st
-	c.remove(id)
-	return st
-}
-
-func (c *statementCache) remove(id string) {
-	if e, ok := c.byID[id]; ok {
-		c.order.Remove(e.link)
-		delete(c.byID, id)
-	}
-}

@@ -44,21 +44,6 @@ func TestHandleRefusesForgeries(t *testing.T) {
 	require.ErrorContains(t, err, "16")
 }
 
-func TestStatementCacheKeepsTheNewest(t *testing.T) {
-	t.Parallel()
-	c := newStatementCache(2)
-	a, b, d := &query.Statement{}, &query.Statement{}, &query.Statement{}
-	c.put("a", a)
-	c.put("b", b)
-	c.put("b", b)
-	c.put("d", d)
-	require.Nil(t, c.take("a"), "the oldest went")
-	require.Same(t, b, c.take("b"))
-	require.Nil(t, c.take("b"), "a plan is used once")
-	require.Same(t, d, c.take("d"))
-	require.Zero(t, c.order.Len())
-}
-
 func TestLikeMatcher(t *testing.T) {
 	t.Parallel()
 	all := likeMatcher(nil)

@@ -2,6 +2,7 @@ package flightsql
 
 import (
 	"context"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/flight"
 	"github.com/apache/arrow-go/v18/arrow/flight/flightsql"
@@ -15,6 +16,17 @@ import (
 
 // maxReceive bounds a request from a client: a statement or bound parameters.
 const maxReceive = 16 << 20
+
+const (
+	// maxPlans plans are kept between the preparation of a statement and its
+	// execution.
+	maxPlans = 1024
+	planLife = time.Minute
+	// maxBoundBytes of values are kept for clients that ignore the handle that
+	// carries them.
+	maxBoundBytes = 64 << 20
+	boundLife     = 30 * time.Minute
+)
 
 // Config configures a Server.
 type Config struct {
@@ -36,7 +48,8 @@ type Server struct {
 	flightsql.BaseServer
 	service  *query.Service
 	handles  *handleKey
-	prepared *statementCache
+	prepared *cache[*query.Statement]
+	bound    *cache[[][]string]
 	sessions *sessions
 	log      zerolog.Logger
 }
@@ -50,7 +63,8 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		service:  cfg.Service,
 		handles:  key,
-		prepared: newStatementCache(1024),
+		prepared: newCache[*query.Statement](maxPlans, planLife),
+		bound:    newCache[[][]string](maxBoundBytes, boundLife),
 		sessions: newSessions(),
 		log:      cfg.Logger,
 	}

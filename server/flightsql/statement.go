@@ -13,15 +13,16 @@ import (
 // GetFlightInfoStatement plans a statement; SET and the like take effect here,
 // once, and have an empty result.
 func (s *Server) GetFlightInfoStatement(ctx context.Context, cmd flightsql.StatementQuery, desc *flight.FlightDescriptor) (*flight.FlightInfo, error) {
-	return s.flightInfo(ctx, cmd.GetQuery(), newID(), desc)
+	return s.flightInfo(ctx, handle{SQL: cmd.GetQuery()}, desc)
 }
 
 // GetSchemaStatement plans a statement for its schema.
 func (s *Server) GetSchemaStatement(ctx context.Context, cmd flightsql.StatementQuery, _ *flight.FlightDescriptor) (*flight.SchemaResult, error) {
-	return s.schemaOf(ctx, cmd.GetQuery())
+	return s.schemaOf(ctx, handle{SQL: cmd.GetQuery()})
 }
 
-// CreatePreparedStatement plans a statement and returns its schema.
+// CreatePreparedStatement plans a statement and returns its schema and that of
+// its parameters.
 func (s *Server) CreatePreparedStatement(ctx context.Context, req flightsql.ActionCreatePreparedStatementRequest) (flightsql.ActionCreatePreparedStatementResult, error) {
 	set := s.session(ctx).Settings()
 	st, err := s.service.Prepare(ctx, req.GetQuery(), set)
@@ -33,41 +34,41 @@ func (s *Server) CreatePreparedStatement(ctx context.Context, req flightsql.Acti
 	if err != nil {
 		return flightsql.ActionCreatePreparedStatementResult{}, err
 	}
-	s.prepared.put(h.ID, st)
+	if st.Unbound() == nil {
+		s.prepared.put(h.ID, st, 1)
+	}
 	update := !st.Command.ReadsRows()
-	return flightsql.ActionCreatePreparedStatementResult{Handle: raw, DatasetSchema: st.Schema, IsUpdate: &update}, nil
+	return flightsql.ActionCreatePreparedStatementResult{
+		Handle: raw, DatasetSchema: st.Schema, ParameterSchema: st.Parameters(), IsUpdate: &update,
+	}, nil
 }
 
-// ClosePreparedStatement forgets the plan of a handle.
+// ClosePreparedStatement forgets the plan and the values of a handle.
 func (s *Server) ClosePreparedStatement(_ context.Context, req flightsql.ActionClosePreparedStatementRequest) error {
 	h, err := s.handles.decode(req.GetPreparedStatementHandle())
 	if err == nil {
 		s.prepared.take(h.ID)
+		s.bound.take(h.ID)
 	}
 	return err
 }
 
 // GetFlightInfoPreparedStatement is GetFlightInfoStatement for a handle.
 func (s *Server) GetFlightInfoPreparedStatement(ctx context.Context, cmd flightsql.PreparedStatementQuery, desc *flight.FlightDescriptor) (*flight.FlightInfo, error) {
-	h, err := s.handles.decode(cmd.GetPreparedStatementHandle())
+	h, err := s.boundHandle(cmd.GetPreparedStatementHandle())
 	if err != nil {
 		return nil, err
 	}
-	return s.flightInfo(ctx, h.SQL, h.ID, desc)
+	return s.flightInfo(ctx, h, desc)
 }
 
 // GetSchemaPreparedStatement is GetSchemaStatement for a handle.
 func (s *Server) GetSchemaPreparedStatement(ctx context.Context, cmd flightsql.PreparedStatementQuery, _ *flight.FlightDescriptor) (*flight.SchemaResult, error) {
-	h, err := s.handles.decode(cmd.GetPreparedStatementHandle())
+	h, err := s.boundHandle(cmd.GetPreparedStatementHandle())
 	if err != nil {
 		return nil, err
 	}
-	return s.schemaOf(ctx, h.SQL)
-}
-
-// DoPutPreparedStatementQuery binds parameters, of which there are none.
-func (s *Server) DoPutPreparedStatementQuery(_ context.Context, cmd flightsql.PreparedStatementQuery, params flight.MessageReader, _ flight.MetadataWriter) ([]byte, error) {
-	return cmd.GetPreparedStatementHandle(), refuseParameters(params)
+	return s.schemaOf(ctx, h)
 }
 
 // DoPutPreparedStatementUpdate runs SET and the like from a handle.
@@ -76,54 +77,63 @@ func (s *Server) DoPutPreparedStatementUpdate(ctx context.Context, cmd flightsql
 	if err != nil {
 		return 0, err
 	}
-	if err := refuseParameters(params); err != nil {
+	if err := s.update(ctx, h.SQL, params.Schema() != nil && params.Schema().NumFields() > 0); err != nil {
 		return 0, err
 	}
-	return 0, s.update(ctx, h.SQL)
+	return 0, nil
 }
 
 // DoPutCommandStatementUpdate runs SET and the like.
 func (s *Server) DoPutCommandStatementUpdate(ctx context.Context, cmd flightsql.StatementUpdate) (int64, error) {
-	return 0, s.update(ctx, cmd.GetQuery())
+	return 0, s.update(ctx, cmd.GetQuery(), false)
 }
 
-func (s *Server) update(ctx context.Context, sql string) error {
+// update runs a statement that yields no rows. Clients also send a query with
+// several rows of values this way, which has no result to carry its rows.
+func (s *Server) update(ctx context.Context, sql string, values bool) error {
 	cmd, err := query.Classify(sql)
 	if err != nil {
 		return err
 	}
 	if cmd.ReadsRows() {
-		return status.New(status.InvalidArgument, "this statement yields rows: execute it as a query, not as an update")
+		return status.New(status.InvalidArgument,
+			"this statement yields rows: execute it as a query, not as an update (execute, not executemany, in Python)")
+	}
+	if values {
+		return status.New(status.InvalidArgument, "the statement has no parameters; write the value into it")
 	}
 	return s.service.Apply(s.session(ctx), cmd)
 }
 
-func refuseParameters(params flight.MessageReader) error {
-	if params != nil && params.Schema() != nil && params.Schema().NumFields() > 0 {
-		return status.New(status.Unimplemented, "bound parameters are not supported; write the values into the statement")
-	}
-	return nil
-}
-
-func (s *Server) schemaOf(ctx context.Context, sql string) (*flight.SchemaResult, error) {
-	st, err := s.service.Prepare(ctx, sql, s.session(ctx).Settings())
+func (s *Server) schemaOf(ctx context.Context, h handle) (*flight.SchemaResult, error) {
+	st, err := s.service.PrepareBound(ctx, h.SQL, h.Rows, s.session(ctx).Settings())
 	if err != nil {
 		return nil, err
 	}
 	return &flight.SchemaResult{Schema: flight.SerializeSchema(st.Schema, s.Alloc)}, nil
 }
 
-// flightInfo plans sql under the session's present settings, keeps the plan
-// under id, and describes the result.
-func (s *Server) flightInfo(ctx context.Context, sql, id string, desc *flight.FlightDescriptor) (*flight.FlightInfo, error) {
-	sess := s.session(ctx)
-	set := sess.Settings()
-	st := s.prepared.take(id)
-	if st == nil || st.Settings != set {
+// plan returns the plan that is kept for h, or makes it anew.
+func (s *Server) plan(ctx context.Context, h handle, set query.Settings) (*query.Statement, error) {
+	st := s.prepared.take(h.ID)
+	if !st.Is(h.SQL, h.Rows, set) {
 		var err error
-		if st, err = s.service.Prepare(ctx, sql, set); err != nil {
+		if st, err = s.service.PrepareBound(ctx, h.SQL, h.Rows, set); err != nil {
 			return nil, err
 		}
+	}
+	return st, st.Unbound()
+}
+
+// flightInfo plans a statement under the session's present settings and
+// describes the result. The ticket has an id of its own, which finds the plan
+// and the running query.
+func (s *Server) flightInfo(ctx context.Context, h handle, desc *flight.FlightDescriptor) (*flight.FlightInfo, error) {
+	sess := s.session(ctx)
+	set := sess.Settings()
+	st, err := s.plan(ctx, h, set)
+	if err != nil {
+		return nil, err
 	}
 	info := &flight.FlightInfo{
 		Schema:           flight.SerializeSchema(st.Schema, s.Alloc),
@@ -135,7 +145,8 @@ func (s *Server) flightInfo(ctx context.Context, sql, id string, desc *flight.Fl
 		info.TotalRecords = 0
 		return info, s.service.Apply(sess, st.Command)
 	}
-	raw, err := s.handles.encode(handle{Version: handleVersion, SQL: sql, Settings: set, ID: id})
+	h = handle{Version: handleVersion, SQL: h.SQL, Rows: h.Rows, Settings: set, ID: newID()}
+	raw, err := s.handles.encode(h)
 	if err != nil {
 		return nil, err
 	}
@@ -143,22 +154,20 @@ func (s *Server) flightInfo(ctx context.Context, sql, id string, desc *flight.Fl
 	if err != nil {
 		return nil, status.Wrap(status.Internal, err, "cannot make a ticket")
 	}
-	s.prepared.put(id, st)
+	s.prepared.put(h.ID, st, 1)
 	info.Endpoint = []*flight.FlightEndpoint{{Ticket: &flight.Ticket{Ticket: ticket}}}
 	return info, nil
 }
 
 // run starts the statement of a handle.
 func (s *Server) run(ctx context.Context, raw []byte) (query.Stream, error) {
-	h, err := s.handles.decode(raw)
+	h, err := s.boundHandle(raw)
 	if err != nil {
 		return nil, err
 	}
-	st := s.prepared.take(h.ID)
-	if st == nil || st.Settings != h.Settings {
-		if st, err = s.service.Prepare(ctx, h.SQL, h.Settings); err != nil {
-			return nil, err
-		}
+	st, err := s.plan(ctx, h, h.Settings)
+	if err != nil {
+		return nil, err
 	}
 	if !st.Command.ReadsRows() {
 		return nil, status.New(status.InvalidArgument, "this statement yields no rows")

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/server/catalog"
 	"github.com/tributary-db/tributary/server/engine"
 	"github.com/tributary-db/tributary/server/plan"
@@ -31,14 +30,14 @@ func (b *Binder) Sync(ctx context.Context, snap *catalog.Snapshot) error {
 	return b.engine.Sync(ctx, snap.Version, tables)
 }
 
-// Bind binds one statement.
+// Bind binds one statement. One with parameters fails with an *unboundError.
 func (b *Binder) Bind(ctx context.Context, sql string) (*plan.Bound, error) {
 	bound, err := b.engine.Bind(ctx, sql)
 	if err != nil {
 		return nil, err
 	}
 	if len(bound.Params) > 0 {
-		return nil, status.New(status.Unimplemented, "bound parameters are not supported; write the values into the statement")
+		return nil, newUnboundError(sql, bound)
 	}
 	return &plan.Bound{PlanJSON: bound.PlanJSON, Schema: bound.Schema, SQLTypes: bound.SQLTypes}, nil
 }

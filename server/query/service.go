@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base32"
+	"errors"
 	"strings"
 	"time"
 
@@ -60,6 +61,8 @@ type Statement struct {
 
 	plan    *plan.Plan
 	planned time.Time
+	unbound *unboundError // what is known while parameters have no values
+	rows    [][]string    // the values of parameters, as literals
 }
 
 // Stream is a running result. Next returns io.EOF after the last batch; the
@@ -71,7 +74,7 @@ type Stream interface {
 }
 
 // Prepare classifies and plans one statement under the given settings. It
-// never runs anything.
+// never runs anything. A statement with parameters is only described.
 func (s *Service) Prepare(ctx context.Context, sql string, set Settings) (*Statement, error) {
 	cmd, err := Classify(sql)
 	if err != nil {
@@ -84,6 +87,10 @@ func (s *Service) Prepare(ctx context.Context, sql string, set Settings) (*State
 		err = s.plan(ctx, st)
 	case ShowSetting:
 		st.Schema = textSchema(cmd.Name)
+	}
+	if unbound := (*unboundError)(nil); errors.As(err, &unbound) {
+		s.describe(ctx, st, unbound)
+		return st, nil
 	}
 	if err != nil {
 		s.metrics.failed(err)
@@ -135,6 +142,17 @@ func (s *Service) Apply(sess *Session, cmd Command) error {
 // Execute runs a statement that reads rows. The query ends when the stream is
 // closed or ctx is done.
 func (s *Service) Execute(ctx context.Context, st *Statement) (Stream, error) {
+	if err := st.Unbound(); err != nil {
+		return nil, err
+	}
+	stream, err := s.executeOne(ctx, st)
+	if err != nil || len(st.rows) < 2 {
+		return stream, err
+	}
+	return &repeated{service: s, ctx: ctx, st: st, rows: st.rows[1:], stream: stream}, nil
+}
+
+func (s *Service) executeOne(ctx context.Context, st *Statement) (Stream, error) {
 	if st.Command.Kind == ShowSetting {
 		value, err := st.Settings.Get(st.Command.Name)
 		return newTextStream(st.Schema, s.cfg.Alloc, []string{value}), err
