@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
@@ -24,12 +25,14 @@ type node struct {
 	name    string
 	tables  []scanner.Table
 	disable []string
+	// registry gets the scanner's metrics, nil none.
+	registry prometheus.Registerer
 }
 
 // startScanner serves a scanner on a loopback port until the test ends.
 func startScanner(t *testing.T, n node, mem memory.Allocator) string {
 	t.Helper()
-	s, err := scanner.New(scanner.Config{Name: n.name, Tables: n.tables, Disable: n.disable, Alloc: mem, Logger: zerolog.Nop()})
+	s, err := scanner.New(scanner.Config{Name: n.name, Tables: n.tables, Disable: n.disable, Alloc: mem, Logger: zerolog.Nop(), Registry: n.registry})
 	require.NoError(t, err)
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -262,3 +262,5 @@ func execFile(tb *testing.T, path, sql string) {
 		require.NoError(tb, err)
 	}
 }
+
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }

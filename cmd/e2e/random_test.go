@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +32,7 @@ func TestRandom(t *testing.T) {
 	for i := range *randomWorlds {
 		seed := *randomSeed + uint64(i)
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			r := rand.New(rand.NewPCG(seed, 0))
+			r := newRand(seed)
 			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 			t.Cleanup(func() { mem.AssertSize(t, 0) }) // after the cluster's
 			w := newRandomWorld(t, r, d, mem)
