@@ -54,6 +54,8 @@ func otherToProto(e pushdown.Expr) (*pb.Expr, error) {
 		return caseToProto(e)
 	case pushdown.Coalesce:
 		return coalesceToProto(e)
+	case pushdown.Call:
+		return callToProto(e)
 	}
 	return nil, status.New(status.InvalidArgument, "an expression is missing or of unknown kind %T", e)
 }
@@ -132,6 +134,15 @@ func coalesceToProto(e pushdown.Coalesce) (*pb.Expr, error) {
 	}
 	dt, err := typeToProto(e.DataType)
 	return &pb.Expr{Expr: &pb.Expr_Coalesce{Coalesce: &pb.Coalesce{Args: args, Type: dt}}}, err
+}
+
+func callToProto(e pushdown.Call) (*pb.Expr, error) {
+	args, err := exprsToProto(e.Args)
+	if err != nil {
+		return nil, err
+	}
+	dt, err := typeToProto(e.DataType)
+	return &pb.Expr{Expr: &pb.Expr_Call{Call: &pb.Call{Func: pb.Call_Func(e.Func), Args: args, Type: dt}}}, err
 }
 
 // optionalToProto encodes an expression that may be absent.

@@ -55,6 +55,8 @@ func (d exprDecoder) other(p *pb.Expr) (pushdown.Expr, error) {
 		return asExpr(d.caseOf(e.Case))
 	case *pb.Expr_Coalesce:
 		return asExpr(d.coalesce(e.Coalesce))
+	case *pb.Expr_Call:
+		return asExpr(d.call(e.Call))
 	}
 	return nil, status.New(status.InvalidArgument, "an expression is missing or of a kind unknown to this version")
 }
@@ -151,6 +153,17 @@ func (d exprDecoder) when(p *pb.Case_When) (w pushdown.When, err error) {
 }
 
 func (d exprDecoder) coalesce(p *pb.Coalesce) (e pushdown.Coalesce, err error) {
+	if e.DataType, err = typeFromProto(p.GetType()); err != nil {
+		return e, err
+	}
+	e.Args, err = convert(p.GetArgs(), d.expr)
+	return e, err
+}
+
+func (d exprDecoder) call(p *pb.Call) (e pushdown.Call, err error) {
+	if e.Func, err = member[pushdown.Func]("function", p.GetFunc(), pb.Call_FUNC_ABS); err != nil {
+		return e, err
+	}
 	if e.DataType, err = typeFromProto(p.GetType()); err != nil {
 		return e, err
 	}

@@ -139,7 +139,7 @@ func TestSpecsRoundTrip(t *testing.T) {
 func TestEveryFieldIsFilled(t *testing.T) {
 	t.Parallel()
 	seen := map[protoreflect.FullName]bool{}
-	for _, spec := range everySpec() {
+	for _, spec := range append(everySpec(), callSpec()) {
 		p, err := SpecToProto(spec)
 		require.NoError(t, err)
 		visit(p.ProtoReflect(), seen)

@@ -7,9 +7,10 @@ import (
 
 // Capability names one thing that a scanner can do. Names are dotted paths:
 // "filter", "filter.in", "filter.like", "expr.arith", "expr.cast", "expr.case",
-// "agg.count", "agg.sum.<family>", "agg.minmax.<family>", "group.<family>",
-// "limit", "topn". A family is bool, int, float, decimal, string, binary, date,
-// time or timestamp. The set is additive: unknown names are ignored.
+// "expr.call", "agg.count", "agg.sum.<family>", "agg.minmax.<family>",
+// "group.<family>", "limit", "topn". A family is bool, int, float, decimal,
+// string, binary, date, time or timestamp. The set is additive: unknown names
+// are ignored.
 type Capability string
 
 // Capabilities is a sorted set of capabilities. The zero value is empty: a

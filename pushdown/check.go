@@ -55,7 +55,7 @@ func (c *checker) expr(e Expr, depth int) error {
 	switch e.(type) {
 	case Column, Literal:
 		return c.leaf(e)
-	case Compare, And, Or, Not, IsNull, In, Like, Arith, Cast, Case, Coalesce:
+	case Compare, And, Or, Not, IsNull, In, Like, Arith, Cast, Case, Coalesce, Call:
 	default:
 		return unsupported("unknown expression %T", e)
 	}
@@ -104,6 +104,8 @@ func (c *checker) node(e Expr) error {
 		return checkCase(e)
 	case Coalesce:
 		return checkBranches("COALESCE", e.DataType, e.Args)
+	case Call:
+		return checkCall(e)
 	}
 	return nil
 }

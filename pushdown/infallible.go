@@ -14,6 +14,10 @@ func Infallible(e Expr) bool {
 		if !castFits(e.Arg.Type(), e.DataType) {
 			return false
 		}
+	case Call:
+		if !callFits(e) {
+			return false
+		}
 	}
 	for _, c := range Children(e) {
 		if !Infallible(c) {

@@ -132,6 +132,9 @@ func (p *printer) expr(e Expr) {
 	case Coalesce:
 		p.list("coalesce(", ", ", ")", e.Args)
 		p.typed(e.DataType)
+	case Call:
+		p.list(e.Func.String()+"(", ", ", ")", e.Args)
+		p.typed(e.DataType)
 	default:
 		p.WriteString("?")
 	}

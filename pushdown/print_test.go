@@ -132,7 +132,7 @@ func TestCapabilityNames(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "[agg.count agg.minmax.binary agg.minmax.bool agg.minmax.date agg.minmax.decimal agg.minmax.float "+
 		"agg.minmax.int agg.minmax.string agg.minmax.time agg.minmax.timestamp agg.sum.decimal agg.sum.float agg.sum.int "+
-		"expr.arith expr.case expr.cast filter filter.in filter.like group.binary group.bool group.date group.decimal "+
+		"expr.arith expr.call expr.case expr.cast filter filter.in filter.like group.binary group.bool group.date group.decimal "+
 		"group.float group.int group.string group.time group.timestamp limit topn]", fmt.Sprint(AllCapabilities().Names()))
 	r := rand.New(rand.NewPCG(8, 8))
 	for range 300 {

@@ -14,6 +14,7 @@ const (
 	CapExprArith  Capability = "expr.arith"
 	CapExprCast   Capability = "expr.cast"
 	CapExprCase   Capability = "expr.case"
+	CapExprCall   Capability = "expr.call"
 	CapAggCount   Capability = "agg.count"
 	CapLimit      Capability = "limit"
 	CapTopN       Capability = "topn"
@@ -31,7 +32,7 @@ func CapGroup(f Family) Capability { return Capability("group." + f) }
 // AllCapabilities returns everything that the kernels do.
 func AllCapabilities() Capabilities {
 	names := []Capability{
-		CapFilter, CapFilterIn, CapFilterLike, CapExprArith, CapExprCast, CapExprCase,
+		CapFilter, CapFilterIn, CapFilterLike, CapExprArith, CapExprCast, CapExprCase, CapExprCall,
 		CapAggCount, CapLimit, CapTopN,
 		CapSum(FamilyInt), CapSum(FamilyFloat), CapSum(FamilyDecimal),
 	}
@@ -122,6 +123,8 @@ func requiredByNode(e Expr) []Capability {
 		return []Capability{CapExprCast}
 	case Case, Coalesce:
 		return []Capability{CapExprCase}
+	case Call:
+		return []Capability{CapExprCall}
 	}
 	return nil
 }

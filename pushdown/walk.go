@@ -26,6 +26,8 @@ func Children(e Expr) []Expr {
 		return caseChildren(e)
 	case Coalesce:
 		return e.Args
+	case Call:
+		return e.Args
 	}
 	return nil
 }

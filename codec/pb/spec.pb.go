@@ -408,6 +408,124 @@ func (Arith_Op) EnumDescriptor() ([]byte, []int) {
 	return file_tributary_v1_spec_proto_rawDescGZIP(), []int{10, 0}
 }
 
+type Call_Func int32
+
+const (
+	Call_FUNC_UNSPECIFIED    Call_Func = 0
+	Call_FUNC_YEAR           Call_Func = 1
+	Call_FUNC_QUARTER        Call_Func = 2
+	Call_FUNC_MONTH          Call_Func = 3
+	Call_FUNC_DAY            Call_Func = 4
+	Call_FUNC_HOUR           Call_Func = 5
+	Call_FUNC_MINUTE         Call_Func = 6
+	Call_FUNC_SECOND         Call_Func = 7
+	Call_FUNC_TRUNC_YEAR     Call_Func = 8
+	Call_FUNC_TRUNC_QUARTER  Call_Func = 9
+	Call_FUNC_TRUNC_MONTH    Call_Func = 10
+	Call_FUNC_TRUNC_WEEK     Call_Func = 11
+	Call_FUNC_TRUNC_DAY      Call_Func = 12
+	Call_FUNC_TRUNC_HOUR     Call_Func = 13
+	Call_FUNC_TRUNC_MINUTE   Call_Func = 14
+	Call_FUNC_TRUNC_SECOND   Call_Func = 15
+	Call_FUNC_LOWER          Call_Func = 16
+	Call_FUNC_UPPER          Call_Func = 17
+	Call_FUNC_LENGTH         Call_Func = 18
+	Call_FUNC_SUBSTRING      Call_Func = 19
+	Call_FUNC_LEFT           Call_Func = 20
+	Call_FUNC_RIGHT          Call_Func = 21
+	Call_FUNC_MODULO         Call_Func = 22
+	Call_FUNC_INTEGER_DIVIDE Call_Func = 23
+	Call_FUNC_DIVIDE         Call_Func = 24
+	Call_FUNC_ABS            Call_Func = 25
+)
+
+// Enum value maps for Call_Func.
+var (
+	Call_Func_name = map[int32]string{
+		0:  "FUNC_UNSPECIFIED",
+		1:  "FUNC_YEAR",
+		2:  "FUNC_QUARTER",
+		3:  "FUNC_MONTH",
+		4:  "FUNC_DAY",
+		5:  "FUNC_HOUR",
+		6:  "FUNC_MINUTE",
+		7:  "FUNC_SECOND",
+		8:  "FUNC_TRUNC_YEAR",
+		9:  "FUNC_TRUNC_QUARTER",
+		10: "FUNC_TRUNC_MONTH",
+		11: "FUNC_TRUNC_WEEK",
+		12: "FUNC_TRUNC_DAY",
+		13: "FUNC_TRUNC_HOUR",
+		14: "FUNC_TRUNC_MINUTE",
+		15: "FUNC_TRUNC_SECOND",
+		16: "FUNC_LOWER",
+		17: "FUNC_UPPER",
+		18: "FUNC_LENGTH",
+		19: "FUNC_SUBSTRING",
+		20: "FUNC_LEFT",
+		21: "FUNC_RIGHT",
+		22: "FUNC_MODULO",
+		23: "FUNC_INTEGER_DIVIDE",
+		24: "FUNC_DIVIDE",
+		25: "FUNC_ABS",
+	}
+	Call_Func_value = map[string]int32{
+		"FUNC_UNSPECIFIED":    0,
+		"FUNC_YEAR":           1,
+		"FUNC_QUARTER":        2,
+		"FUNC_MONTH":          3,
+		"FUNC_DAY":            4,
+		"FUNC_HOUR":           5,
+		"FUNC_MINUTE":         6,
+		"FUNC_SECOND":         7,
+		"FUNC_TRUNC_YEAR":     8,
+		"FUNC_TRUNC_QUARTER":  9,
+		"FUNC_TRUNC_MONTH":    10,
+		"FUNC_TRUNC_WEEK":     11,
+		"FUNC_TRUNC_DAY":      12,
+		"FUNC_TRUNC_HOUR":     13,
+		"FUNC_TRUNC_MINUTE":   14,
+		"FUNC_TRUNC_SECOND":   15,
+		"FUNC_LOWER":          16,
+		"FUNC_UPPER":          17,
+		"FUNC_LENGTH":         18,
+		"FUNC_SUBSTRING":      19,
+		"FUNC_LEFT":           20,
+		"FUNC_RIGHT":          21,
+		"FUNC_MODULO":         22,
+		"FUNC_INTEGER_DIVIDE": 23,
+		"FUNC_DIVIDE":         24,
+		"FUNC_ABS":            25,
+	}
+)
+
+func (x Call_Func) Enum() *Call_Func {
+	p := new(Call_Func)
+	*p = x
+	return p
+}
+
+func (x Call_Func) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Call_Func) Descriptor() protoreflect.EnumDescriptor {
+	return file_tributary_v1_spec_proto_enumTypes[5].Descriptor()
+}
+
+func (Call_Func) Type() protoreflect.EnumType {
+	return &file_tributary_v1_spec_proto_enumTypes[5]
+}
+
+func (x Call_Func) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Call_Func.Descriptor instead.
+func (Call_Func) EnumDescriptor() ([]byte, []int) {
+	return file_tributary_v1_spec_proto_rawDescGZIP(), []int{14, 0}
+}
+
 type Aggregate_Func int32
 
 const (
@@ -450,11 +568,11 @@ func (x Aggregate_Func) String() string {
 }
 
 func (Aggregate_Func) Descriptor() protoreflect.EnumDescriptor {
-	return file_tributary_v1_spec_proto_enumTypes[5].Descriptor()
+	return file_tributary_v1_spec_proto_enumTypes[6].Descriptor()
 }
 
 func (Aggregate_Func) Type() protoreflect.EnumType {
-	return &file_tributary_v1_spec_proto_enumTypes[5]
+	return &file_tributary_v1_spec_proto_enumTypes[6]
 }
 
 func (x Aggregate_Func) Number() protoreflect.EnumNumber {
@@ -463,7 +581,7 @@ func (x Aggregate_Func) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Aggregate_Func.Descriptor instead.
 func (Aggregate_Func) EnumDescriptor() ([]byte, []int) {
-	return file_tributary_v1_spec_proto_rawDescGZIP(), []int{15, 0}
+	return file_tributary_v1_spec_proto_rawDescGZIP(), []int{16, 0}
 }
 
 // DataType is an Arrow data type.
@@ -791,6 +909,7 @@ type Expr struct {
 	//	*Expr_Cast
 	//	*Expr_Case
 	//	*Expr_Coalesce
+	//	*Expr_Call
 	Expr          isExpr_Expr `protobuf_oneof:"expr"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -950,6 +1069,15 @@ func (x *Expr) GetCoalesce() *Coalesce {
 	return nil
 }
 
+func (x *Expr) GetCall() *Call {
+	if x != nil {
+		if x, ok := x.Expr.(*Expr_Call); ok {
+			return x.Call
+		}
+	}
+	return nil
+}
+
 type isExpr_Expr interface {
 	isExpr_Expr()
 }
@@ -1006,6 +1134,10 @@ type Expr_Coalesce struct {
 	Coalesce *Coalesce `protobuf:"bytes,13,opt,name=coalesce,proto3,oneof"`
 }
 
+type Expr_Call struct {
+	Call *Call `protobuf:"bytes,14,opt,name=call,proto3,oneof"`
+}
+
 func (*Expr_Column) isExpr_Expr() {}
 
 func (*Expr_Literal) isExpr_Expr() {}
@@ -1031,6 +1163,8 @@ func (*Expr_Cast) isExpr_Expr() {}
 func (*Expr_Case) isExpr_Expr() {}
 
 func (*Expr_Coalesce) isExpr_Expr() {}
+
+func (*Expr_Call) isExpr_Expr() {}
 
 // Column reads a column of the table.
 type Column struct {
@@ -1610,6 +1744,67 @@ func (x *Coalesce) GetType() *DataType {
 	return nil
 }
 
+// Call applies a function.
+type Call struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Func          Call_Func              `protobuf:"varint,1,opt,name=func,proto3,enum=tributary.v1.Call_Func" json:"func,omitempty"`
+	Args          []*Expr                `protobuf:"bytes,2,rep,name=args,proto3" json:"args,omitempty"`
+	Type          *DataType              `protobuf:"bytes,3,opt,name=type,proto3" json:"type,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Call) Reset() {
+	*x = Call{}
+	mi := &file_tributary_v1_spec_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Call) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Call) ProtoMessage() {}
+
+func (x *Call) ProtoReflect() protoreflect.Message {
+	mi := &file_tributary_v1_spec_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Call.ProtoReflect.Descriptor instead.
+func (*Call) Descriptor() ([]byte, []int) {
+	return file_tributary_v1_spec_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Call) GetFunc() Call_Func {
+	if x != nil {
+		return x.Func
+	}
+	return Call_FUNC_UNSPECIFIED
+}
+
+func (x *Call) GetArgs() []*Expr {
+	if x != nil {
+		return x.Args
+	}
+	return nil
+}
+
+func (x *Call) GetType() *DataType {
+	if x != nil {
+		return x.Type
+	}
+	return nil
+}
+
 // NamedExpr is a computed output column.
 type NamedExpr struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1621,7 +1816,7 @@ type NamedExpr struct {
 
 func (x *NamedExpr) Reset() {
 	*x = NamedExpr{}
-	mi := &file_tributary_v1_spec_proto_msgTypes[14]
+	mi := &file_tributary_v1_spec_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1633,7 +1828,7 @@ func (x *NamedExpr) String() string {
 func (*NamedExpr) ProtoMessage() {}
 
 func (x *NamedExpr) ProtoReflect() protoreflect.Message {
-	mi := &file_tributary_v1_spec_proto_msgTypes[14]
+	mi := &file_tributary_v1_spec_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1646,7 +1841,7 @@ func (x *NamedExpr) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamedExpr.ProtoReflect.Descriptor instead.
 func (*NamedExpr) Descriptor() ([]byte, []int) {
-	return file_tributary_v1_spec_proto_rawDescGZIP(), []int{14}
+	return file_tributary_v1_spec_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *NamedExpr) GetName() string {
@@ -1676,7 +1871,7 @@ type Aggregate struct {
 
 func (x *Aggregate) Reset() {
 	*x = Aggregate{}
-	mi := &file_tributary_v1_spec_proto_msgTypes[15]
+	mi := &file_tributary_v1_spec_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1688,7 +1883,7 @@ func (x *Aggregate) String() string {
 func (*Aggregate) ProtoMessage() {}
 
 func (x *Aggregate) ProtoReflect() protoreflect.Message {
-	mi := &file_tributary_v1_spec_proto_msgTypes[15]
+	mi := &file_tributary_v1_spec_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1701,7 +1896,7 @@ func (x *Aggregate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Aggregate.ProtoReflect.Descriptor instead.
 func (*Aggregate) Descriptor() ([]byte, []int) {
-	return file_tributary_v1_spec_proto_rawDescGZIP(), []int{15}
+	return file_tributary_v1_spec_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Aggregate) GetName() string {
@@ -1744,7 +1939,7 @@ type SortKey struct {
 
 func (x *SortKey) Reset() {
 	*x = SortKey{}
-	mi := &file_tributary_v1_spec_proto_msgTypes[16]
+	mi := &file_tributary_v1_spec_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1756,7 +1951,7 @@ func (x *SortKey) String() string {
 func (*SortKey) ProtoMessage() {}
 
 func (x *SortKey) ProtoReflect() protoreflect.Message {
-	mi := &file_tributary_v1_spec_proto_msgTypes[16]
+	mi := &file_tributary_v1_spec_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1769,7 +1964,7 @@ func (x *SortKey) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SortKey.ProtoReflect.Descriptor instead.
 func (*SortKey) Descriptor() ([]byte, []int) {
-	return file_tributary_v1_spec_proto_rawDescGZIP(), []int{16}
+	return file_tributary_v1_spec_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SortKey) GetColumn() *Column {
@@ -1811,7 +2006,7 @@ type Spec struct {
 
 func (x *Spec) Reset() {
 	*x = Spec{}
-	mi := &file_tributary_v1_spec_proto_msgTypes[17]
+	mi := &file_tributary_v1_spec_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1823,7 +2018,7 @@ func (x *Spec) String() string {
 func (*Spec) ProtoMessage() {}
 
 func (x *Spec) ProtoReflect() protoreflect.Message {
-	mi := &file_tributary_v1_spec_proto_msgTypes[17]
+	mi := &file_tributary_v1_spec_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1836,7 +2031,7 @@ func (x *Spec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spec.ProtoReflect.Descriptor instead.
 func (*Spec) Descriptor() ([]byte, []int) {
-	return file_tributary_v1_spec_proto_rawDescGZIP(), []int{17}
+	return file_tributary_v1_spec_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Spec) GetTable() string {
@@ -1905,7 +2100,7 @@ type Case_When struct {
 
 func (x *Case_When) Reset() {
 	*x = Case_When{}
-	mi := &file_tributary_v1_spec_proto_msgTypes[18]
+	mi := &file_tributary_v1_spec_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1917,7 +2112,7 @@ func (x *Case_When) String() string {
 func (*Case_When) ProtoMessage() {}
 
 func (x *Case_When) ProtoReflect() protoreflect.Message {
-	mi := &file_tributary_v1_spec_proto_msgTypes[18]
+	mi := &file_tributary_v1_spec_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1975,7 +2170,7 @@ const file_tributary_v1_spec_proto_rawDesc = "" +
 	"\fdouble_value\x18\x05 \x01(\x01H\x00R\vdoubleValue\x12!\n" +
 	"\vbytes_value\x18\x06 \x01(\fH\x00R\n" +
 	"bytesValueB\a\n" +
-	"\x05value\"\xd8\x04\n" +
+	"\x05value\"\x82\x05\n" +
 	"\x04Expr\x12.\n" +
 	"\x06column\x18\x01 \x01(\v2\x14.tributary.v1.ColumnH\x00R\x06column\x121\n" +
 	"\aliteral\x18\x02 \x01(\v2\x15.tributary.v1.LiteralH\x00R\aliteral\x121\n" +
@@ -1990,7 +2185,8 @@ const file_tributary_v1_spec_proto_rawDesc = "" +
 	" \x01(\v2\x13.tributary.v1.ArithH\x00R\x05arith\x12(\n" +
 	"\x04cast\x18\v \x01(\v2\x12.tributary.v1.CastH\x00R\x04cast\x12(\n" +
 	"\x04case\x18\f \x01(\v2\x12.tributary.v1.CaseH\x00R\x04case\x124\n" +
-	"\bcoalesce\x18\r \x01(\v2\x16.tributary.v1.CoalesceH\x00R\bcoalesceB\x06\n" +
+	"\bcoalesce\x18\r \x01(\v2\x16.tributary.v1.CoalesceH\x00R\bcoalesce\x12(\n" +
+	"\x04call\x18\x0e \x01(\v2\x12.tributary.v1.CallH\x00R\x04callB\x06\n" +
 	"\x04expr\"H\n" +
 	"\x06Column\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12*\n" +
@@ -2053,7 +2249,43 @@ const file_tributary_v1_spec_proto_rawDesc = "" +
 	"\x04then\x18\x02 \x01(\v2\x12.tributary.v1.ExprR\x04then\"^\n" +
 	"\bCoalesce\x12&\n" +
 	"\x04args\x18\x01 \x03(\v2\x12.tributary.v1.ExprR\x04args\x12*\n" +
-	"\x04type\x18\x02 \x01(\v2\x16.tributary.v1.DataTypeR\x04type\"G\n" +
+	"\x04type\x18\x02 \x01(\v2\x16.tributary.v1.DataTypeR\x04type\"\xf2\x04\n" +
+	"\x04Call\x12+\n" +
+	"\x04func\x18\x01 \x01(\x0e2\x17.tributary.v1.Call.FuncR\x04func\x12&\n" +
+	"\x04args\x18\x02 \x03(\v2\x12.tributary.v1.ExprR\x04args\x12*\n" +
+	"\x04type\x18\x03 \x01(\v2\x16.tributary.v1.DataTypeR\x04type\"\xe8\x03\n" +
+	"\x04Func\x12\x14\n" +
+	"\x10FUNC_UNSPECIFIED\x10\x00\x12\r\n" +
+	"\tFUNC_YEAR\x10\x01\x12\x10\n" +
+	"\fFUNC_QUARTER\x10\x02\x12\x0e\n" +
+	"\n" +
+	"FUNC_MONTH\x10\x03\x12\f\n" +
+	"\bFUNC_DAY\x10\x04\x12\r\n" +
+	"\tFUNC_HOUR\x10\x05\x12\x0f\n" +
+	"\vFUNC_MINUTE\x10\x06\x12\x0f\n" +
+	"\vFUNC_SECOND\x10\a\x12\x13\n" +
+	"\x0fFUNC_TRUNC_YEAR\x10\b\x12\x16\n" +
+	"\x12FUNC_TRUNC_QUARTER\x10\t\x12\x14\n" +
+	"\x10FUNC_TRUNC_MONTH\x10\n" +
+	"\x12\x13\n" +
+	"\x0fFUNC_TRUNC_WEEK\x10\v\x12\x12\n" +
+	"\x0eFUNC_TRUNC_DAY\x10\f\x12\x13\n" +
+	"\x0fFUNC_TRUNC_HOUR\x10\r\x12\x15\n" +
+	"\x11FUNC_TRUNC_MINUTE\x10\x0e\x12\x15\n" +
+	"\x11FUNC_TRUNC_SECOND\x10\x0f\x12\x0e\n" +
+	"\n" +
+	"FUNC_LOWER\x10\x10\x12\x0e\n" +
+	"\n" +
+	"FUNC_UPPER\x10\x11\x12\x0f\n" +
+	"\vFUNC_LENGTH\x10\x12\x12\x12\n" +
+	"\x0eFUNC_SUBSTRING\x10\x13\x12\r\n" +
+	"\tFUNC_LEFT\x10\x14\x12\x0e\n" +
+	"\n" +
+	"FUNC_RIGHT\x10\x15\x12\x0f\n" +
+	"\vFUNC_MODULO\x10\x16\x12\x17\n" +
+	"\x13FUNC_INTEGER_DIVIDE\x10\x17\x12\x0f\n" +
+	"\vFUNC_DIVIDE\x10\x18\x12\f\n" +
+	"\bFUNC_ABS\x10\x19\"G\n" +
 	"\tNamedExpr\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12&\n" +
 	"\x04expr\x18\x02 \x01(\v2\x12.tributary.v1.ExprR\x04expr\"\x90\x02\n" +
@@ -2154,92 +2386,98 @@ func file_tributary_v1_spec_proto_rawDescGZIP() []byte {
 	return file_tributary_v1_spec_proto_rawDescData
 }
 
-var file_tributary_v1_spec_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_tributary_v1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_tributary_v1_spec_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
+var file_tributary_v1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_tributary_v1_spec_proto_goTypes = []any{
 	(Kind)(0),           // 0: tributary.v1.Kind
 	(TimeUnit)(0),       // 1: tributary.v1.TimeUnit
 	(Compare_Op)(0),     // 2: tributary.v1.Compare.Op
 	(Like_Kind)(0),      // 3: tributary.v1.Like.Kind
 	(Arith_Op)(0),       // 4: tributary.v1.Arith.Op
-	(Aggregate_Func)(0), // 5: tributary.v1.Aggregate.Func
-	(*DataType)(nil),    // 6: tributary.v1.DataType
-	(*Field)(nil),       // 7: tributary.v1.Field
-	(*Literal)(nil),     // 8: tributary.v1.Literal
-	(*Expr)(nil),        // 9: tributary.v1.Expr
-	(*Column)(nil),      // 10: tributary.v1.Column
-	(*ExprList)(nil),    // 11: tributary.v1.ExprList
-	(*Compare)(nil),     // 12: tributary.v1.Compare
-	(*IsNull)(nil),      // 13: tributary.v1.IsNull
-	(*In)(nil),          // 14: tributary.v1.In
-	(*Like)(nil),        // 15: tributary.v1.Like
-	(*Arith)(nil),       // 16: tributary.v1.Arith
-	(*Cast)(nil),        // 17: tributary.v1.Cast
-	(*Case)(nil),        // 18: tributary.v1.Case
-	(*Coalesce)(nil),    // 19: tributary.v1.Coalesce
-	(*NamedExpr)(nil),   // 20: tributary.v1.NamedExpr
-	(*Aggregate)(nil),   // 21: tributary.v1.Aggregate
-	(*SortKey)(nil),     // 22: tributary.v1.SortKey
-	(*Spec)(nil),        // 23: tributary.v1.Spec
-	(*Case_When)(nil),   // 24: tributary.v1.Case.When
+	(Call_Func)(0),      // 5: tributary.v1.Call.Func
+	(Aggregate_Func)(0), // 6: tributary.v1.Aggregate.Func
+	(*DataType)(nil),    // 7: tributary.v1.DataType
+	(*Field)(nil),       // 8: tributary.v1.Field
+	(*Literal)(nil),     // 9: tributary.v1.Literal
+	(*Expr)(nil),        // 10: tributary.v1.Expr
+	(*Column)(nil),      // 11: tributary.v1.Column
+	(*ExprList)(nil),    // 12: tributary.v1.ExprList
+	(*Compare)(nil),     // 13: tributary.v1.Compare
+	(*IsNull)(nil),      // 14: tributary.v1.IsNull
+	(*In)(nil),          // 15: tributary.v1.In
+	(*Like)(nil),        // 16: tributary.v1.Like
+	(*Arith)(nil),       // 17: tributary.v1.Arith
+	(*Cast)(nil),        // 18: tributary.v1.Cast
+	(*Case)(nil),        // 19: tributary.v1.Case
+	(*Coalesce)(nil),    // 20: tributary.v1.Coalesce
+	(*Call)(nil),        // 21: tributary.v1.Call
+	(*NamedExpr)(nil),   // 22: tributary.v1.NamedExpr
+	(*Aggregate)(nil),   // 23: tributary.v1.Aggregate
+	(*SortKey)(nil),     // 24: tributary.v1.SortKey
+	(*Spec)(nil),        // 25: tributary.v1.Spec
+	(*Case_When)(nil),   // 26: tributary.v1.Case.When
 }
 var file_tributary_v1_spec_proto_depIdxs = []int32{
 	0,  // 0: tributary.v1.DataType.kind:type_name -> tributary.v1.Kind
 	1,  // 1: tributary.v1.DataType.unit:type_name -> tributary.v1.TimeUnit
-	7,  // 2: tributary.v1.DataType.children:type_name -> tributary.v1.Field
-	6,  // 3: tributary.v1.Field.type:type_name -> tributary.v1.DataType
-	6,  // 4: tributary.v1.Literal.type:type_name -> tributary.v1.DataType
-	10, // 5: tributary.v1.Expr.column:type_name -> tributary.v1.Column
-	8,  // 6: tributary.v1.Expr.literal:type_name -> tributary.v1.Literal
-	12, // 7: tributary.v1.Expr.compare:type_name -> tributary.v1.Compare
-	11, // 8: tributary.v1.Expr.and:type_name -> tributary.v1.ExprList
-	11, // 9: tributary.v1.Expr.or:type_name -> tributary.v1.ExprList
-	9,  // 10: tributary.v1.Expr.not:type_name -> tributary.v1.Expr
-	13, // 11: tributary.v1.Expr.is_null:type_name -> tributary.v1.IsNull
-	14, // 12: tributary.v1.Expr.in:type_name -> tributary.v1.In
-	15, // 13: tributary.v1.Expr.like:type_name -> tributary.v1.Like
-	16, // 14: tributary.v1.Expr.arith:type_name -> tributary.v1.Arith
-	17, // 15: tributary.v1.Expr.cast:type_name -> tributary.v1.Cast
-	18, // 16: tributary.v1.Expr.case:type_name -> tributary.v1.Case
-	19, // 17: tributary.v1.Expr.coalesce:type_name -> tributary.v1.Coalesce
-	6,  // 18: tributary.v1.Column.type:type_name -> tributary.v1.DataType
-	9,  // 19: tributary.v1.ExprList.args:type_name -> tributary.v1.Expr
-	2,  // 20: tributary.v1.Compare.op:type_name -> tributary.v1.Compare.Op
-	9,  // 21: tributary.v1.Compare.left:type_name -> tributary.v1.Expr
-	9,  // 22: tributary.v1.Compare.right:type_name -> tributary.v1.Expr
-	9,  // 23: tributary.v1.IsNull.arg:type_name -> tributary.v1.Expr
-	9,  // 24: tributary.v1.In.arg:type_name -> tributary.v1.Expr
-	8,  // 25: tributary.v1.In.values:type_name -> tributary.v1.Literal
-	9,  // 26: tributary.v1.Like.arg:type_name -> tributary.v1.Expr
-	3,  // 27: tributary.v1.Like.kind:type_name -> tributary.v1.Like.Kind
-	4,  // 28: tributary.v1.Arith.op:type_name -> tributary.v1.Arith.Op
-	9,  // 29: tributary.v1.Arith.left:type_name -> tributary.v1.Expr
-	9,  // 30: tributary.v1.Arith.right:type_name -> tributary.v1.Expr
-	6,  // 31: tributary.v1.Arith.type:type_name -> tributary.v1.DataType
-	9,  // 32: tributary.v1.Cast.arg:type_name -> tributary.v1.Expr
-	6,  // 33: tributary.v1.Cast.type:type_name -> tributary.v1.DataType
-	24, // 34: tributary.v1.Case.whens:type_name -> tributary.v1.Case.When
-	9,  // 35: tributary.v1.Case.else:type_name -> tributary.v1.Expr
-	6,  // 36: tributary.v1.Case.type:type_name -> tributary.v1.DataType
-	9,  // 37: tributary.v1.Coalesce.args:type_name -> tributary.v1.Expr
-	6,  // 38: tributary.v1.Coalesce.type:type_name -> tributary.v1.DataType
-	9,  // 39: tributary.v1.NamedExpr.expr:type_name -> tributary.v1.Expr
-	5,  // 40: tributary.v1.Aggregate.func:type_name -> tributary.v1.Aggregate.Func
-	9,  // 41: tributary.v1.Aggregate.arg:type_name -> tributary.v1.Expr
-	9,  // 42: tributary.v1.Aggregate.filter:type_name -> tributary.v1.Expr
-	10, // 43: tributary.v1.SortKey.column:type_name -> tributary.v1.Column
-	10, // 44: tributary.v1.Spec.columns:type_name -> tributary.v1.Column
-	9,  // 45: tributary.v1.Spec.filter:type_name -> tributary.v1.Expr
-	20, // 46: tributary.v1.Spec.group_by:type_name -> tributary.v1.NamedExpr
-	21, // 47: tributary.v1.Spec.aggregates:type_name -> tributary.v1.Aggregate
-	22, // 48: tributary.v1.Spec.order_by:type_name -> tributary.v1.SortKey
-	9,  // 49: tributary.v1.Case.When.cond:type_name -> tributary.v1.Expr
-	9,  // 50: tributary.v1.Case.When.then:type_name -> tributary.v1.Expr
-	51, // [51:51] is the sub-list for method output_type
-	51, // [51:51] is the sub-list for method input_type
-	51, // [51:51] is the sub-list for extension type_name
-	51, // [51:51] is the sub-list for extension extendee
-	0,  // [0:51] is the sub-list for field type_name
+	8,  // 2: tributary.v1.DataType.children:type_name -> tributary.v1.Field
+	7,  // 3: tributary.v1.Field.type:type_name -> tributary.v1.DataType
+	7,  // 4: tributary.v1.Literal.type:type_name -> tributary.v1.DataType
+	11, // 5: tributary.v1.Expr.column:type_name -> tributary.v1.Column
+	9,  // 6: tributary.v1.Expr.literal:type_name -> tributary.v1.Literal
+	13, // 7: tributary.v1.Expr.compare:type_name -> tributary.v1.Compare
+	12, // 8: tributary.v1.Expr.and:type_name -> tributary.v1.ExprList
+	12, // 9: tributary.v1.Expr.or:type_name -> tributary.v1.ExprList
+	10, // 10: tributary.v1.Expr.not:type_name -> tributary.v1.Expr
+	14, // 11: tributary.v1.Expr.is_null:type_name -> tributary.v1.IsNull
+	15, // 12: tributary.v1.Expr.in:type_name -> tributary.v1.In
+	16, // 13: tributary.v1.Expr.like:type_name -> tributary.v1.Like
+	17, // 14: tributary.v1.Expr.arith:type_name -> tributary.v1.Arith
+	18, // 15: tributary.v1.Expr.cast:type_name -> tributary.v1.Cast
+	19, // 16: tributary.v1.Expr.case:type_name -> tributary.v1.Case
+	20, // 17: tributary.v1.Expr.coalesce:type_name -> tributary.v1.Coalesce
+	21, // 18: tributary.v1.Expr.call:type_name -> tributary.v1.Call
+	7,  // 19: tributary.v1.Column.type:type_name -> tributary.v1.DataType
+	10, // 20: tributary.v1.ExprList.args:type_name -> tributary.v1.Expr
+	2,  // 21: tributary.v1.Compare.op:type_name -> tributary.v1.Compare.Op
+	10, // 22: tributary.v1.Compare.left:type_name -> tributary.v1.Expr
+	10, // 23: tributary.v1.Compare.right:type_name -> tributary.v1.Expr
+	10, // 24: tributary.v1.IsNull.arg:type_name -> tributary.v1.Expr
+	10, // 25: tributary.v1.In.arg:type_name -> tributary.v1.Expr
+	9,  // 26: tributary.v1.In.values:type_name -> tributary.v1.Literal
+	10, // 27: tributary.v1.Like.arg:type_name -> tributary.v1.Expr
+	3,  // 28: tributary.v1.Like.kind:type_name -> tributary.v1.Like.Kind
+	4,  // 29: tributary.v1.Arith.op:type_name -> tributary.v1.Arith.Op
+	10, // 30: tributary.v1.Arith.left:type_name -> tributary.v1.Expr
+	10, // 31: tributary.v1.Arith.right:type_name -> tributary.v1.Expr
+	7,  // 32: tributary.v1.Arith.type:type_name -> tributary.v1.DataType
+	10, // 33: tributary.v1.Cast.arg:type_name -> tributary.v1.Expr
+	7,  // 34: tributary.v1.Cast.type:type_name -> tributary.v1.DataType
+	26, // 35: tributary.v1.Case.whens:type_name -> tributary.v1.Case.When
+	10, // 36: tributary.v1.Case.else:type_name -> tributary.v1.Expr
+	7,  // 37: tributary.v1.Case.type:type_name -> tributary.v1.DataType
+	10, // 38: tributary.v1.Coalesce.args:type_name -> tributary.v1.Expr
+	7,  // 39: tributary.v1.Coalesce.type:type_name -> tributary.v1.DataType
+	5,  // 40: tributary.v1.Call.func:type_name -> tributary.v1.Call.Func
+	10, // 41: tributary.v1.Call.args:type_name -> tributary.v1.Expr
+	7,  // 42: tributary.v1.Call.type:type_name -> tributary.v1.DataType
+	10, // 43: tributary.v1.NamedExpr.expr:type_name -> tributary.v1.Expr
+	6,  // 44: tributary.v1.Aggregate.func:type_name -> tributary.v1.Aggregate.Func
+	10, // 45: tributary.v1.Aggregate.arg:type_name -> tributary.v1.Expr
+	10, // 46: tributary.v1.Aggregate.filter:type_name -> tributary.v1.Expr
+	11, // 47: tributary.v1.SortKey.column:type_name -> tributary.v1.Column
+	11, // 48: tributary.v1.Spec.columns:type_name -> tributary.v1.Column
+	10, // 49: tributary.v1.Spec.filter:type_name -> tributary.v1.Expr
+	22, // 50: tributary.v1.Spec.group_by:type_name -> tributary.v1.NamedExpr
+	23, // 51: tributary.v1.Spec.aggregates:type_name -> tributary.v1.Aggregate
+	24, // 52: tributary.v1.Spec.order_by:type_name -> tributary.v1.SortKey
+	10, // 53: tributary.v1.Case.When.cond:type_name -> tributary.v1.Expr
+	10, // 54: tributary.v1.Case.When.then:type_name -> tributary.v1.Expr
+	55, // [55:55] is the sub-list for method output_type
+	55, // [55:55] is the sub-list for method input_type
+	55, // [55:55] is the sub-list for extension type_name
+	55, // [55:55] is the sub-list for extension extendee
+	0,  // [0:55] is the sub-list for field type_name
 }
 
 func init() { file_tributary_v1_spec_proto_init() }
@@ -2268,15 +2506,16 @@ func file_tributary_v1_spec_proto_init() {
 		(*Expr_Cast)(nil),
 		(*Expr_Case)(nil),
 		(*Expr_Coalesce)(nil),
+		(*Expr_Call)(nil),
 	}
-	file_tributary_v1_spec_proto_msgTypes[17].OneofWrappers = []any{}
+	file_tributary_v1_spec_proto_msgTypes[18].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_tributary_v1_spec_proto_rawDesc), len(file_tributary_v1_spec_proto_rawDesc)),
-			NumEnums:      6,
-			NumMessages:   19,
+			NumEnums:      7,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

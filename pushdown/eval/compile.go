@@ -66,6 +66,8 @@ func (c *compiler) node(e pushdown.Expr) (node, error) {
 		return c.caseNode(e)
 	case pushdown.Coalesce:
 		return c.coalesceNode(e)
+	case pushdown.Call:
+		return c.callNode(e)
 	}
 	return nil, unimplemented(e)
 }

@@ -32,6 +32,11 @@ func loadGolden(t testing.TB) *golden {
 	require.NoError(t, err)
 	all, err := r.RecordBatchAt(0)
 	require.NoError(t, err)
+	return splitGolden(all)
+}
+
+// splitGolden tells the results from the input by their names.
+func splitGolden(all arrow.RecordBatch) *golden {
 	g := &golden{results: map[string]arrow.Array{}}
 	var fields []arrow.Field
 	var cols []arrow.Array

@@ -52,6 +52,8 @@ func Eval(e pushdown.Expr, row Row) (any, error) {
 		return arith(e, args[0], args[1])
 	case pushdown.Cast:
 		return cast(args[0], pushdown.ValueType(e.Arg.Type()), e.DataType)
+	case pushdown.Call:
+		return call(e, args)
 	}
 	return firstValue(args), nil // Coalesce
 }

@@ -83,7 +83,7 @@ func Computed(t *rapid.T, schema *arrow.Schema, depth int) pushdown.Expr {
 	if depth == 0 {
 		return c
 	}
-	switch rapid.IntRange(0, 9).Draw(t, "computed") {
+	switch rapid.IntRange(0, 11).Draw(t, "computed") {
 	case 0:
 		return pushdown.Case{
 			Whens:    []pushdown.When{{Cond: Predicate(t, schema, 1), Then: c}},
@@ -100,6 +100,8 @@ func Computed(t *rapid.T, schema *arrow.Schema, depth int) pushdown.Expr {
 		}
 	case 4:
 		return sumOf(c, dt)
+	case 5, 6:
+		return anyCall(t, c, dt)
 	}
 	return c
 }

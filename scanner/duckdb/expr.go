@@ -47,6 +47,8 @@ func render(e pushdown.Expr) (string, error) {
 		return renderCase(e)
 	case pushdown.Coalesce:
 		return renderCoalesce(e)
+	case pushdown.Call:
+		return renderCall(e)
 	default:
 		return "", status.New(status.Unimplemented, "DuckDB source: unknown expression %T", e)
 	}
