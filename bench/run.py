@@ -7,6 +7,7 @@ Needs bin/tributary, bin/memscanner, and the environment of the client tests.
 """
 
 import argparse
+import concurrent.futures
 import json
 import pathlib
 import platform
@@ -89,7 +90,7 @@ def seed_queries(data, logs, repeat):
 
 
 def memory_export(rows, logs):
-    """Full export from memory sources, beside bare Flight DoGets of the same batches."""
+    """Full export from memory sources, beside bare Flight SQL servers that send the same batches."""
     scanners = []
     for i in range(3):
         args = [str(ROOT / "bin" / "memscanner"), "--name", f"m{i}", "--first", str(i), "--step", "3", "--rows", str(rows)]
@@ -102,7 +103,8 @@ def memory_export(rows, logs):
         bare = [flightsql.connect(f"grpc://{a[1]}", autocommit=True) for a in addrs]
 
         def drain_bare():
-            total = sum(drain_adbc(conn, "all") for conn in bare)
+            with concurrent.futures.ThreadPoolExecutor(len(bare)) as pool:
+                total = sum(pool.map(lambda conn: drain_adbc(conn, "all"), bare))
             assert total == rows, total
 
         with flightsql.connect(f"grpc://{coordinator.addr}") as conn:
@@ -140,7 +142,7 @@ def show(results):
         ratio = r["tributary"]["min"] / r["duckdb"]["min"]
         print(f"{name:10} {ms(r['tributary']):>20} {ms(r['pushdown_off']):>20} {ms(r['duckdb']):>20} {ratio:20.2f}")
     m = results["memory_export"]
-    print(f"\nfull export from memory: Tributary {ms(m['tributary'])}, bare Flight DoGet {ms(m['bare_flight'])},"
+    print(f"\nfull export from memory: Tributary {ms(m['tributary'])}, bare Flight SQL server {ms(m['bare_flight'])},"
           f" Tributary at {m['bare_flight']['min'] / m['tributary']['min']:.2f} of the bare rate")
 
 
