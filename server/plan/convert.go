@@ -326,46 +326,14 @@ func (c converter) call(e *Call) (pushdown.Expr, error) {
 	if e.Volatile {
 		return nil, notPushed("function %s is volatile", e.Name)
 	}
-	if kind, negated := likeKind(e.Name); kind != 0 && len(e.Args) == 2 && e.Args[0].Type() == "VARCHAR" {
-		return c.like(e, kind, negated)
+	if m, ok := matchOf(e); ok {
+		return c.like(e, m)
 	}
 	switch e.Name {
 	case "+", "-", "*":
 		return c.arith(e)
 	}
-	return nil, notPushed("function %s is not pushed", e.Name)
-}
-
-func likeKind(name string) (kind pushdown.LikeKind, negated bool) {
-	switch name {
-	case "~~":
-		return pushdown.LikePattern, false
-	case "!~~":
-		return pushdown.LikePattern, true
-	case "prefix", "starts_with", "^@":
-		return pushdown.LikePrefix, false
-	case "suffix", "ends_with":
-		return pushdown.LikeSuffix, false
-	case "contains":
-		return pushdown.LikeContains, false
-	}
-	return 0, false
-}
-
-func (c converter) like(e *Call, kind pushdown.LikeKind, negated bool) (pushdown.Expr, error) {
-	k, ok := e.Args[1].(*Const)
-	pattern, isString := "", false
-	if ok {
-		pattern, isString = k.Value.(string)
-	}
-	if !isString {
-		return nil, notPushed("%s with a pattern that is not a constant is not pushed", e.Name)
-	}
-	arg, err := c.expr(e.Args[0])
-	if err != nil {
-		return nil, err
-	}
-	return pushdown.Like{Arg: arg, Kind: kind, Pattern: pattern, Negated: negated}, nil
+	return c.function(e)
 }
 
 func (c converter) arith(e *Call) (pushdown.Expr, error) {
@@ -410,8 +378,8 @@ func arithArgs(op string, args []pushdown.Expr, dt arrow.DataType) bool {
 
 // negate writes -x as 0 - x, or as -1 * x for floats, which keeps -0.
 func negate(arg pushdown.Expr, dt arrow.DataType) (pushdown.Expr, error) {
-	if !arrow.TypeEqual(arg.Type(), dt) {
-		return nil, notPushed("- on %s is not pushed", arg.Type())
+	if !arrow.TypeEqual(arg.Type(), dt) || arrow.IsUnsignedInteger(dt.ID()) {
+		return nil, notPushed("- on %s is not pushed", arg.Type()) // DuckDB wraps the unsigned
 	}
 	op, n := pushdown.Subtract, int64(0)
 	if arrow.IsFloating(dt.ID()) {

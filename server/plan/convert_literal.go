@@ -2,9 +2,12 @@ package plan
 
 import (
 	"math/big"
+	"strconv"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/arrow/scalar"
 
 	"github.com/tributary-db/tributary/pushdown"
@@ -15,6 +18,8 @@ func literal(e *Const) (pushdown.Literal, error) {
 	none := pushdown.Literal{}
 	dt := arrowType(e.ConstType)
 	switch {
+	case e.Opaque && e.ConstType == "BLOB":
+		return blobLiteral(e.SQL)
 	case e.Opaque:
 		return none, notPushed("a constant of type %s is not pushed", e.ConstType)
 	case e.Value == nil && dt == nil && isUntypedNull(e.ConstType):
@@ -62,6 +67,32 @@ func stringLiteral(v string, dt arrow.DataType) (pushdown.Literal, error) {
 		return pushdown.Literal{Value: scalar.NewStringScalar(v)}, nil
 	}
 	return pushdown.Literal{}, notPushed("a constant of type %s is not pushed", dt)
+}
+
+// blobLiteral reads the SQL text of a BLOB, in which \xNN stands for a byte.
+func blobLiteral(sql string) (pushdown.Literal, error) {
+	text, ok1 := strings.CutPrefix(sql, "'")
+	text, ok2 := strings.CutSuffix(text, "'::BLOB")
+	if !ok1 || !ok2 {
+		return pushdown.Literal{}, notPushed("the constant %s is not pushed", sql)
+	}
+	text = strings.ReplaceAll(text, "''", "'")
+	bytes := []byte{}
+	for text != "" {
+		if text[0] != '\\' {
+			bytes, text = append(bytes, text[0]), text[1:]
+			continue
+		}
+		if len(text) < 4 || text[1] != 'x' {
+			return pushdown.Literal{}, notPushed("the constant %s is not pushed", sql)
+		}
+		b, err := strconv.ParseUint(text[2:4], 16, 8)
+		if err != nil {
+			return pushdown.Literal{}, notPushed("the constant %s is not pushed", sql)
+		}
+		bytes, text = append(bytes, byte(b)), text[4:]
+	}
+	return pushdown.Literal{Value: scalar.NewBinaryScalar(memory.NewBufferBytes(bytes), arrow.BinaryTypes.Binary)}, nil
 }
 
 // numberLiteral serves everything that is an integer inside: integers, unscaled
@@ -118,6 +149,8 @@ func integerScalar(v *big.Int, dt arrow.DataType) scalar.Scalar {
 		return scalar.NewFloat64Scalar(float64(n))
 	case arrow.DATE32:
 		return scalar.NewDate32Scalar(arrow.Date32(n))
+	case arrow.TIME64:
+		return scalar.NewTime64Scalar(arrow.Time64(n), dt)
 	case arrow.TIMESTAMP:
 		return scalar.NewTimestampScalar(arrow.Timestamp(n), dt)
 	}

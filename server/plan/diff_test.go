@@ -371,6 +371,15 @@ func moreStatements() []string {
 		"SELECT count_if(a > 3), bool_and(bo), bool_or(a > 3) FROM t",
 		"SELECT max(s), min(s) FROM t WHERE s < 'b'",
 		"FROM t SELECT s, any_value(s) GROUP BY s",
+		"SELECT date_trunc('month', dt) AS m, date_trunc('week', ts), year(ts), quarter(dt), extract(day FROM ts), count(*), sum(hour(ts)) FROM t GROUP BY ALL",
+		"SELECT lower(s), upper(s), length(s), left(s, 1), right(s, 2), substring(s, 2, 1), count(*) FROM t GROUP BY ALL",
+		"SELECT a % 3, a // 2, -a // 2, a % 0, abs(a - 5), f / 2, a / 4, abs(f), count(*) FROM t GROUP BY ALL",
+		"SELECT count(*) FROM t WHERE s ILIKE '%É%' OR s ILIKE 'A_C' OR s NOT ILIKE 'X%'",
+		"SELECT b FROM t WHERE s LIKE 'a$_%' ESCAPE '$' OR s NOT LIKE 'a$x%' ESCAPE '$' OR s LIKE 'a$_c' ESCAPE '$'",
+		"SELECT b FROM t WHERE bl > 'x'::BLOB OR bl = 'a_c'::BLOB OR bl IN (''::BLOB, 'a\\xC3\\xA9c'::BLOB)",
+		"SELECT -ub, -usm, count(*) FROM t GROUP BY ALL",
+		"SELECT count(*) FROM t WHERE year(dt) = 1994 AND month(ts) < 7 AND length(s) > 1 AND a % 2 = 1",
+		"SELECT CASE WHEN length(s) > 1 THEN date_trunc('year', ts) END, max(lower(s)), min(abs(a)), count(DISTINCT lower(s)) FROM t GROUP BY ALL",
 	}
 }
 

@@ -98,7 +98,7 @@ func (g *treeGen) predicate(types []Type) Expr {
 	case ref.RefType == "INTEGER" && g.n("comparison", 0, 1) == 0:
 		return &Comparison{Op: "<", Left: ref, Right: integer(int64(g.n("constant", 0, 9)))}
 	case ref.RefType == "VARCHAR" && g.n("unpushable", 0, 2) == 0:
-		return &Comparison{Op: "<>", Left: &Call{Name: "upper", Args: []Expr{ref}, Result: "VARCHAR"}, Right: &Const{SQL: "'X'", Value: "X", ConstType: "VARCHAR"}}
+		return &Comparison{Op: "<>", Left: &Call{Name: "reverse", Args: []Expr{ref}, Result: "VARCHAR"}, Right: &Const{SQL: "'X'", Value: "X", ConstType: "VARCHAR"}}
 	}
 	return &Operator{Kind: "IS NOT NULL", Args: []Expr{ref}, Result: "BOOLEAN"}
 }

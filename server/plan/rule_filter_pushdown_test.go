@@ -11,10 +11,10 @@ func TestFilterPushdownMergesFilters(t *testing.T) {
 	inner := &Filter{Input: smallScan(t), Conjuncts: []Expr{isX(column(1, "VARCHAR"))}, Projection: []int{2, 0}}
 	outer := &Filter{Input: inner, Conjuncts: []Expr{greater(column(1, "INTEGER"), 3)}, Projection: []int{0}}
 	requireApplied(t, filterPushdown{}, outer,
-		"Filter (upper(#1) = 'X') columns=[2]",
+		"Filter (reverse(#1) = 'X') columns=[2]",
 		"  Scan main.u [a, s, v] filter=(a > 3)")
 	requireApplied(t, filterLift{}, outer,
-		"Filter (upper(#1) = 'X') AND (#0 > 3) columns=[2]",
+		"Filter (reverse(#1) = 'X') AND (#0 > 3) columns=[2]",
 		"  Scan main.u [a, s, v]")
 }
 

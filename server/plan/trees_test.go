@@ -21,7 +21,7 @@ func column(i int, t Type) *Ref { return &Ref{Index: i, RefType: t} }
 func greater(e Expr, v int64) Expr { return &Comparison{Op: ">", Left: e, Right: integer(v)} }
 
 func isX(e Expr) Expr {
-	return &Comparison{Op: "=", Left: &Call{Name: "upper", Args: []Expr{e}, Result: "VARCHAR"}, Right: &Const{SQL: "'X'", Value: "X", ConstType: "VARCHAR"}}
+	return &Comparison{Op: "=", Left: &Call{Name: "reverse", Args: []Expr{e}, Result: "VARCHAR"}, Right: &Const{SQL: "'X'", Value: "X", ConstType: "VARCHAR"}}
 }
 
 func volatile(t Type) Expr { return &Call{Name: "random", Result: t, Volatile: true} }
