@@ -13,7 +13,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/flight/flightsql"
 	"github.com/apache/arrow-go/v18/arrow/flight/flightsql/schema_ref"
 
-	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/server/catalog"
 	"github.com/tributary-db/tributary/server/query"
 )
@@ -92,8 +91,8 @@ func tablesSchema(cmd flightsql.GetTables) *arrow.Schema {
 }
 
 // DoGetTables lists the tables that match, from the cached catalog.
-func (s *Server) DoGetTables(_ context.Context, cmd flightsql.GetTables) (*arrow.Schema, chunks, error) {
-	tables := s.matchTables(cmd)
+func (s *Server) DoGetTables(ctx context.Context, cmd flightsql.GetTables) (*arrow.Schema, chunks, error) {
+	tables, types := s.matchTables(cmd), s.session(ctx).Settings().ResultTypes
 	return s.rows(tablesSchema(cmd), func(b *array.RecordBuilder) {
 		for _, t := range tables {
 			text(b, 0, query.CatalogName)
@@ -101,7 +100,7 @@ func (s *Server) DoGetTables(_ context.Context, cmd flightsql.GetTables) (*arrow
 			text(b, 2, t.Name)
 			text(b, 3, tableType)
 			if cmd.GetIncludeSchema() {
-				b.Field(4).(*array.BinaryBuilder).Append(flight.SerializeSchema(clientSchema(t), s.Alloc))
+				b.Field(4).(*array.BinaryBuilder).Append(flight.SerializeSchema(clientSchema(t, types), s.Alloc))
 			}
 		}
 	})
@@ -120,38 +119,6 @@ func (s *Server) matchTables(cmd flightsql.GetTables) []*catalog.Table {
 		}
 	}
 	return matched
-}
-
-// clientSchema is the schema of SELECT * FROM t, with the metadata that
-// clients look for.
-func clientSchema(t *catalog.Table) *arrow.Schema {
-	if t.Arrow == nil { // the table cannot be read; a query says why
-		return arrow.NewSchema(nil, nil)
-	}
-	fields := make([]arrow.Field, t.Arrow.NumFields())
-	for i, f := range t.Arrow.Fields() {
-		meta := flightsql.NewColumnMetadataBuilder()
-		meta.CatalogName(query.CatalogName).SchemaName(t.Schema).TableName(t.Name).IsReadOnly(true).IsSearchable(true)
-		typ := plainType(f.Type)
-		meta.TypeName(strings.ToUpper(typ.Name()))
-		if d, ok := typ.(arrow.DecimalType); ok {
-			meta.Precision(d.GetPrecision()).Scale(d.GetScale())
-		}
-		fields[i] = arrow.Field{Name: f.Name, Type: typ, Nullable: true, Metadata: meta.Metadata()}
-	}
-	return arrow.NewSchema(fields, nil)
-}
-
-// plainType is the type in which results carry a column of type t.
-func plainType(t arrow.DataType) arrow.DataType {
-	switch v := pushdown.ValueType(t); v.ID() {
-	case arrow.LARGE_STRING:
-		return arrow.BinaryTypes.String
-	case arrow.LARGE_BINARY:
-		return arrow.BinaryTypes.Binary
-	default:
-		return v
-	}
 }
 
 // GetFlightInfoTableTypes describes DoGetTableTypes.

@@ -79,7 +79,7 @@ func (s *Service) describe(ctx context.Context, st *Statement, unbound *unboundE
 		return
 	}
 	if unbound.schema != nil {
-		st.Schema = unbound.schema
+		st.Schema = newEdge(unbound.schema, st.Settings.ResultTypes).schema
 		return
 	}
 	sql, err := params.Substitute(st.Command.SQL, params.Nulls(unbound.params))

@@ -55,6 +55,9 @@ func (r *running) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	if r.stale(err) {
 		batch, err = r.again()
 	}
+	if err == nil {
+		batch, err = r.st.edge.apply(batch, r.service.cfg.Alloc)
+	}
 	r.begunRows = r.begunRows || err == nil
 	switch {
 	case err == nil:

@@ -61,6 +61,7 @@ type Statement struct {
 
 	plan    *plan.Plan
 	planned time.Time
+	edge    *edge
 	unbound *unboundError // what is known while parameters have no values
 	rows    [][]string    // the values of parameters, as literals
 }
@@ -105,7 +106,8 @@ func (s *Service) plan(ctx context.Context, st *Statement) error {
 	if err != nil {
 		return err
 	}
-	st.plan, st.planned, st.Schema = planned, time.Now(), planned.Schema
+	st.plan, st.planned, st.edge = planned, time.Now(), newEdge(planned.Schema, st.Settings.ResultTypes)
+	st.Schema = st.edge.schema
 	if st.Command.Kind == Explain {
 		st.Schema = textSchema("plan")
 	}

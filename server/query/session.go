@@ -10,7 +10,7 @@ type Session struct {
 }
 
 // NewSession returns a session with the default settings.
-func NewSession() *Session { return &Session{settings: DefaultSettings()} }
+func NewSession() *Session { return &Session{settings: sessionSettings()} }
 
 // Settings returns a copy of the current settings.
 func (s *Session) Settings() Settings {

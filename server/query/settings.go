@@ -22,11 +22,20 @@ type Settings struct {
 	ScanWindowBytes int64 `json:"scan_window_bytes"`
 	// StatementTimeout ends a statement; 0 is never.
 	StatementTimeout time.Duration `json:"statement_timeout"`
+	// ResultTypes says which Arrow types results have.
+	ResultTypes ResultTypes `json:"result_types"`
 }
 
-// DefaultSettings are the settings of a new session.
+// DefaultSettings are the settings for statements from inside the process. A
+// session of a client begins with ClientTypes.
 func DefaultSettings() Settings {
-	return Settings{Pushdown: "full", BatchBytes: 1 << 20, ScanWindowBytes: 16 << 20}
+	return Settings{Pushdown: "full", BatchBytes: 1 << 20, ScanWindowBytes: 16 << 20, ResultTypes: RawTypes}
+}
+
+func sessionSettings() Settings {
+	s := DefaultSettings()
+	s.ResultTypes = ClientTypes
+	return s
 }
 
 // setting reads and writes one field of Settings as text.
@@ -57,6 +66,13 @@ var settings = map[string]setting{
 	"statement_timeout": {
 		get: func(s *Settings) string { return s.StatementTimeout.String() },
 		set: func(s *Settings, v string) (err error) { s.StatementTimeout, err = parseTimeout(v); return },
+	},
+	"result_types": {
+		get: func(s *Settings) string { return string(s.ResultTypes) },
+		set: func(s *Settings, v string) error {
+			s.ResultTypes = ResultTypes(strings.ToLower(v))
+			return oneOf(string(s.ResultTypes), string(ClientTypes), string(RawTypes))
+		},
 	},
 	"adaptive":        fixed("off"),
 	"compression":     fixed("none"),
@@ -110,10 +126,10 @@ func (s *Settings) Set(name, value string) error {
 // Reset restores the default of a setting; an empty name or "all" resets all.
 func (s *Settings) Reset(name string) error {
 	if name == "" || strings.EqualFold(name, "all") {
-		*s = DefaultSettings()
+		*s = sessionSettings()
 		return nil
 	}
-	defaults := DefaultSettings()
+	defaults := sessionSettings()
 	value, err := defaults.Get(name)
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ func TestSettingsSetGetReset(t *testing.T) {
 	require.NoError(t, s.Reset("pushdown"))
 	require.EqualValues(t, "full", s.Settings().Pushdown)
 	require.NoError(t, s.Reset("all"))
-	require.Equal(t, DefaultSettings(), s.Settings())
+	require.Equal(t, NewSession().Settings(), s.Settings())
 }
 
 func TestSettingsRefuse(t *testing.T) {
@@ -34,6 +34,7 @@ func TestSettingsRefuse(t *testing.T) {
 		{"batch_bytes", "0", status.InvalidArgument},
 		{"scan_window_bytes", "lots", status.InvalidArgument},
 		{"statement_timeout", "-1s", status.InvalidArgument},
+		{"result_types", "wrong", status.InvalidArgument},
 		{"adaptive", "on", status.Unimplemented},
 		{"memory_limit", "1GB", status.InvalidArgument},
 		{"enable_external_access", "true", status.InvalidArgument},
@@ -42,7 +43,7 @@ func TestSettingsRefuse(t *testing.T) {
 		err := s.Set(c.name, c.value)
 		require.Equal(t, c.code, status.CodeOf(err), "%s: %v", c.name, err)
 		require.ErrorContains(t, err, c.name)
-		require.Equal(t, DefaultSettings(), s.Settings())
+		require.Equal(t, NewSession().Settings(), s.Settings())
 	}
 }
 

@@ -121,6 +121,19 @@ func structOf(t *arrow.StructType) (arrow.DataType, string, error) {
 	return arrow.StructOf(fields...), "STRUCT(" + strings.Join(names, ", ") + ")", nil
 }
 
+// TypeName is the SQL name of a type, as the engine reads it; the Arrow name of
+// one that it cannot read.
+func TypeName(t arrow.DataType) string {
+	_, sql, err := typeOf(t)
+	switch {
+	case err != nil:
+		return strings.ToUpper(t.Name())
+	case sql == "":
+		return "NULL"
+	}
+	return sql
+}
+
 // orInteger is what the engine makes of a value without a type.
 func orInteger(sql string) string {
 	if sql == "" {
