@@ -34,6 +34,7 @@ var edgeTable = &randomTable{
 var edgeStatements = []string{
 	`SELECT sum(m38), sum(u64), sum(i64) FROM edges WHERE id IN (1, 2, 3)`,
 	`SELECT sum(m38), count(m38) FROM edges WHERE id >= 3`,
+	`SELECT max(-(id::UINTEGER)), sum(-(id::USMALLINT)), sum(-u64) FROM edges WHERE -(id::UINTEGER) > 5`, // wraps
 	`SELECT min(u64), max(u64), min(i64), max(i64), avg(u64), avg(i64) FROM edges`,
 	`SELECT id FROM edges WHERE u64 > 9223372036854775807`,
 	`SELECT id FROM edges WHERE u64 = 18446744073709551615`,
@@ -97,18 +98,18 @@ var edgeErrors = map[string]status.Code{
 	`SELECT sum(m38) FROM edges WHERE id < 3`: status.OutOfRange, // 39 digits
 	`SELECT sum(m38), t FROM edges WHERE id < 3 GROUP BY ALL HAVING false OR count(*) > 0 UNION ALL SELECT sum(m38), '' FROM edges WHERE id < 3`: status.OutOfRange,
 	`SELECT 170141183460469231731687303715884105727 FROM edges`:                                                                                  status.OutOfRange,
-	`SELECT i64 + 1 FROM edges`:                    status.OutOfRange,
-	`SELECT t, sum(i64 + 1) FROM edges GROUP BY t`: status.OutOfRange,
-	`SELECT sum(i64 * 2) FROM edges`:               status.OutOfRange,
-	`SELECT max(u64::BIGINT) FROM edges`:           status.OutOfRange,
-	`SELECT max(m38::DECIMAL(9,2)) FROM edges`:     status.OutOfRange,
-	`SELECT max(m38::INTEGER) FROM edges`:          status.OutOfRange,
-	`SELECT max(f::INTEGER) FROM edges`:            status.OutOfRange,
+	`SELECT i64 + 1 FROM edges`:                     status.OutOfRange,
+	`SELECT t, sum(i64 + 1) FROM edges GROUP BY t`:  status.OutOfRange,
+	`SELECT sum(i64 * 2) FROM edges`:                status.OutOfRange,
+	`SELECT max(u64::BIGINT) FROM edges`:            status.OutOfRange,
+	`SELECT max(m38::DECIMAL(9,2)) FROM edges`:      status.OutOfRange,
+	`SELECT max(m38::INTEGER) FROM edges`:           status.OutOfRange,
+	`SELECT max(f::INTEGER) FROM edges`:             status.OutOfRange,
 	`SELECT count(*) FROM edges WHERE i64 * id < 0`: status.OutOfRange,
-	`SELECT u64::BIGINT FROM edges`:                status.OutOfRange,
-	`SELECT m38 * 10 FROM edges`:                   status.OutOfRange,
-	`SELECT t::INTEGER FROM edges`:                 status.InvalidArgument,
-	`SELECT nope FROM edges`:                       status.InvalidArgument,
+	`SELECT u64::BIGINT FROM edges`:                 status.OutOfRange,
+	`SELECT m38 * 10 FROM edges`:                    status.OutOfRange,
+	`SELECT t::INTEGER FROM edges`:                  status.InvalidArgument,
+	`SELECT nope FROM edges`:                        status.InvalidArgument,
 }
 
 // edgeClusters: all rows in one scanner, spread, in files.

@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -59,7 +61,7 @@ func (w *randomWorld) ask(t *testing.T, sql string, ordered bool) {
 		require.NoError(t, set.Set("pushdown", level))
 		got, err := run(w.coordinator, set, sql)
 		if err != nil || wantErr != nil {
-			if (err == nil) != (wantErr == nil) && !lazy(err, wantErr) {
+			if (err == nil) != (wantErr == nil) && (err != nil || !lazy(wantErr)) {
 				t.Errorf("pushdown %s: %s\ngot error:  %v\nwant error: %v", level, sql, err, wantErr)
 			}
 			if err == nil {
@@ -74,11 +76,10 @@ func (w *randomWorld) ask(t *testing.T, sql string, ordered bool) {
 	}
 }
 
-// lazy: an error that a value raises may be raised or not, depending on which
-// conjunct, branch or row was looked at first.
-func lazy(errs ...error) bool {
-	err := errors.Join(errs...)
-	for _, text := range []string{"Out of Range", "overflow", "Overflow", "out of range", "Could not cast", "could not be cast", "exceed", "Conversion Error"} {
+// lazy: DuckDB raises what a value causes even on rows that a predicate it looks
+// at later removes. Ours may answer then, but not the other way round.
+func lazy(err error) bool {
+	for _, text := range []string{"Out of Range Error", "Conversion Error"} {
 		if strings.Contains(err.Error(), text) {
 			return true
 		}
@@ -120,8 +121,8 @@ func (w *randomWorld) diff(t *testing.T, schema *arrow.Schema, want [][]*string,
 	have := w.duck.text(t, got)
 	want = append([][]*string(nil), want...)
 	if !ordered {
-		sortRows(have)
-		sortRows(want)
+		sortTyped(have, schema)
+		sortTyped(want, schema)
 	}
 	texts := fmt.Sprintf("got  %d rows %s\nwant %d rows %s", len(have), show(have), len(want), show(want))
 	if len(have) != len(want) {
@@ -130,11 +131,33 @@ func (w *randomWorld) diff(t *testing.T, schema *arrow.Schema, want [][]*string,
 	for i := range want {
 		for j, f := range schema.Fields() {
 			if !sameCell(have[i][j], want[i][j], f.Type) {
-				return fmt.Sprintf("row %d column %d\n%s", i, j, texts)
+				return fmt.Sprintf("row %d column %d: %s instead of %s\n%s", i, j, show([][]*string{have[i]}), show([][]*string{want[i]}), texts)
 			}
 		}
 	}
 	return ""
+}
+
+// sortTyped orders rows by their texts, doubles by their leading digits.
+func sortTyped(rows [][]*string, schema *arrow.Schema) {
+	key := func(v *string, column int) string {
+		if v == nil {
+			return ""
+		}
+		f, err := strconv.ParseFloat(*v, 64)
+		if err == nil && arrow.IsFloating(schema.Field(column).Type.ID()) {
+			return fmt.Sprintf("=%.8g", f+0)
+		}
+		return "=" + *v
+	}
+	slices.SortStableFunc(rows, func(a, b []*string) int {
+		for i := range a {
+			if c := strings.Compare(key(a[i], i), key(b[i], i)); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
 }
 
 // sameFields compares names and types.
