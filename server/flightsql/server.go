@@ -50,6 +50,7 @@ type Server struct {
 	handles  *handleKey
 	prepared *cache[*query.Statement]
 	bound    *cache[[][]string]
+	queries  *queries
 	sessions *sessions
 	log      zerolog.Logger
 }
@@ -65,6 +66,7 @@ func New(cfg Config) (*Server, error) {
 		handles:  key,
 		prepared: newCache[*query.Statement](maxPlans, planLife),
 		bound:    newCache[[][]string](maxBoundBytes, boundLife),
+		queries:  newQueries(),
 		sessions: newSessions(),
 		log:      cfg.Logger,
 	}

@@ -160,11 +160,7 @@ func (s *Server) flightInfo(ctx context.Context, h handle, desc *flight.FlightDe
 }
 
 // run starts the statement of a handle.
-func (s *Server) run(ctx context.Context, raw []byte) (query.Stream, error) {
-	h, err := s.boundHandle(raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) run(ctx context.Context, h handle) (query.Stream, error) {
 	st, err := s.plan(ctx, h, h.Settings)
 	if err != nil {
 		return nil, err

@@ -42,7 +42,16 @@ func (f *flightService) DoGet(ticket *flight.Ticket, stream flight.FlightService
 	if !ok {
 		return f.FlightServer.DoGet(ticket, stream)
 	}
-	rows, err := f.server.run(stream.Context(), raw)
+	h, err := f.server.boundHandle(raw)
+	if err != nil {
+		return err
+	}
+	ctx, end, err := f.server.queries.begin(stream.Context(), h.ID)
+	if err != nil {
+		return err
+	}
+	defer end()
+	rows, err := f.server.run(ctx, h)
 	if err != nil {
 		return err
 	}

@@ -3,12 +3,16 @@
 import datetime as dt
 import decimal
 import math
+import threading
 import uuid
 
 import adbc_driver_flightsql.dbapi as flightsql
 import duckdb
 import pyarrow as pa
+import pyarrow.flight as flight
 import pytest
+
+from conftest import wait_for
 
 D = decimal.Decimal
 
@@ -251,3 +255,57 @@ def test_dictionaries_are_decoded(cur):
 def test_aggregates_of_unsigned_columns(cur):
     cur.execute("SELECT u8 % 2, max(u64), sum(u32), count(*) FROM typed GROUP BY 1 ORDER BY 1")
     assert cur.fetchall() == [(0, 998, 249500, 500), (1, 999, 250000, 500)]
+
+
+def message(field: int, body: bytes) -> bytes:
+    """One protobuf field of bytes."""
+    size, n = b"", len(body)
+    while n > 127:
+        size, n = size + bytes([n & 127 | 128]), n >> 7
+    return bytes([field << 3 | 2]) + size + bytes([n]) + body
+
+
+def command(name: str, body: bytes = b"") -> flight.FlightDescriptor:
+    url = f"type.googleapis.com/arrow.flight.protocol.sql.{name}".encode()
+    return flight.FlightDescriptor.for_command(message(1, url) + message(2, body))
+
+
+def test_the_table_of_types(cluster):
+    with flight.connect(f"grpc://{cluster.coordinator.addr}") as client:
+        info = client.get_flight_info(command("CommandGetXdbcTypeInfo"))
+        table = client.do_get(info.endpoints[0].ticket).read_all()
+        assert table.schema.equals(info.schema) and table.num_columns == 19
+        rows = {r["type_name"]: r for r in table.to_pylist()}
+        assert rows["DECIMAL"]["create_params"] == ["precision", "scale"] and rows["UBIGINT"]["unsigned_attribute"]
+        assert rows["TIMESTAMP"]["sql_data_type"] == 9 and rows["TIMESTAMP"]["datetime_subcode"] == 3
+        assert table["data_type"].to_pylist() == sorted(table["data_type"].to_pylist())
+        varchar = client.get_flight_info(command("CommandGetXdbcTypeInfo", b"\x08\x0c"))
+        assert client.do_get(varchar.endpoints[0].ticket).read_all()["type_name"].to_pylist() == ["VARCHAR", "UUID"]
+
+
+SLOW = "SELECT count(*) FROM typed a, typed b, typed c, typed d WHERE a.x + b.x + c.x * d.x = -1"
+
+
+def test_cancel_flight_info(cluster):
+    with flight.connect(f"grpc://{cluster.coordinator.addr}") as client:
+        info = client.get_flight_info(command("CommandStatementQuery", message(1, SLOW.encode())))
+        failed = []
+
+        def read():
+            try:
+                client.do_get(info.endpoints[0].ticket).read_all()
+            except Exception as e:  # noqa: BLE001
+                failed.append(e)
+
+        reader = threading.Thread(target=read)
+        active = cluster.coordinator.metric("tributary_coordinator_active_queries")
+        reader.start()
+        wait_for("the query runs", lambda: cluster.coordinator.metric("tributary_coordinator_active_queries") > active)
+        cancel = flight.Action("CancelFlightInfo", message(1, info.serialize()))
+        (result,) = client.do_action(cancel)
+        assert result.body.to_pybytes() in (b"\x08\x01", b"\x08\x02"), "cancelled or cancelling"
+        reader.join(timeout=5)
+        assert not reader.is_alive() and "CancelFlightInfo" in str(failed[0]), failed
+        wait_for("the scanners are free", lambda: cluster.open_scans() == 0, timeout=2)
+        with pytest.raises(Exception, match="CancelFlightInfo"):
+            client.do_get(info.endpoints[0].ticket).read_all()
