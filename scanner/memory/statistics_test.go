@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -15,7 +16,7 @@ import (
 )
 
 func onePartition(t require.TestingT, s *memory.Source) scanner.Partition {
-	parts, err := s.Partitions(nil)
+	parts, err := s.Partitions(context.Background())
 	require.NoError(t, err)
 	require.Len(t, parts, 1)
 	return parts[0]

@@ -233,3 +233,39 @@ func TestDamagedStreamsNeverLookComplete(t *testing.T) {
 		})
 	}
 }
+
+// TestReplicaReadsWhatWasPruned: the scanner that could tell whether statistics
+// still hold is gone, so its replica reads everything.
+func TestReplicaReadsWhatWasPruned(t *testing.T) {
+	t.Parallel()
+	parts := map[string][][]row{"0": repeated(2, 10), "1": repeated(1, 3)}
+	changed := behaviour{caps: everything, failWith: status.New(status.Aborted, "the table has changed")}
+	f := newFixture(t, exec.Config{}, newNode(t, "x", changed, parts), newNode(t, "y", behaviour{caps: everything}, parts))
+	p := passThrough(f.scan(rows()))
+	require.Len(t, p.Scans[0].Targets, 1)
+	target := &p.Scans[0].Targets[0]
+	target.Partitions, target.Pruned, target.Version = []string{"0"}, []string{"1"}, "v1"
+	got, err := collect(t.Context(), f.run(p, exec.Options{}))
+	require.NoError(t, err)
+	require.Len(t, got, 23)
+	require.Equal(t, "v1", f.nodes[0].requests()[0].TableVersion)
+	require.Empty(t, f.nodes[1].requests()[0].TableVersion)
+	require.Equal(t, []string{"0", "1"}, f.nodes[1].requests()[0].Spec.Partitions)
+}
+
+// TestNoRowBeforeVersionsAreConfirmed: while one scanner may still say that the
+// plan is out of date, the other's rows are held back, so that the statement can
+// be planned again.
+func TestNoRowBeforeVersionsAreConfirmed(t *testing.T) {
+	t.Parallel()
+	changed := behaviour{caps: everything, failAfter: 50 * time.Millisecond, failWith: status.New(status.Aborted, "the table has changed")}
+	f := newFixture(t, exec.Config{}, newNode(t, "x", behaviour{caps: everything}, map[string][][]row{"0": repeated(3, 10)}),
+		newNode(t, "y", changed, map[string][][]row{"1": repeated(1, 3), "2": nil}))
+	p := passThrough(f.scan(rows()))
+	target := &p.Scans[0].Targets[1]
+	target.Partitions, target.Pruned, target.Version = []string{"1"}, []string{"2"}, "v1"
+	got, err := collect(t.Context(), f.run(p, exec.Options{}))
+	require.Equal(t, status.Aborted, status.CodeOf(err))
+	require.Empty(t, got)
+	f.idle()
+}

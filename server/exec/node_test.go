@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -45,9 +46,10 @@ type behaviour struct {
 	raw       func(batch int) bool // which batches are sent raw
 	failAt    int                  // fail with failWith before this batch (from 1)
 	failWith  error
-	endless   bool   // repeat the data for ever
-	openEpoch string // epoch to echo instead of the own one
-	stall     bool   // never send anything after the echo
+	failAfter time.Duration // wait before failing at once
+	endless   bool          // repeat the data for ever
+	openEpoch string        // epoch to echo instead of the own one
+	stall     bool          // never send anything after the echo
 	fault     codectest.Fault
 }
 
@@ -100,6 +102,7 @@ func (n *node) DoExchange(stream flight.FlightService_DoExchangeServer) error {
 	n.opened = append(n.opened, request)
 	n.mu.Unlock()
 	if n.does.failWith != nil && n.does.failAt == 0 {
+		time.Sleep(n.does.failAfter)
 		return session.Fail(n.does.failWith)
 	}
 	rows, err := n.serve(session, &request.Spec)

@@ -29,6 +29,7 @@ type openScan struct {
 	enough  context.CancelFunc
 	queue   *queue
 	quota   *quota
+	gate    *gate
 	rows    atomic.Int64
 	streams sync.WaitGroup
 	done    chan struct{} // closed when the streams have ended
@@ -43,6 +44,7 @@ func (s *remoteScan) open(ctx context.Context, columns []int) (*openScan, error)
 		id:    fmt.Sprintf("%s.%s.%d", q.id, s.plan.ID, s.attempt()),
 		queue: newQueue(q.queueBytes(len(s.plan.Targets)), q.exec.metrics.inflight),
 		quota: newQuota(quotaOf(&s.plan.Spec)),
+		gate:  newGate(s.plan.Targets),
 		done:  make(chan struct{}),
 	}
 	o.ctx, o.cancel = context.WithCancelCause(q.ctx)

@@ -61,6 +61,7 @@ func (o *openScan) read(t *plan.Target, stats *targetStats, retry bool) error {
 	if len(others) == 0 {
 		return err
 	}
+	a.waive()
 	o.scan.query.exec.metrics.fallback(fallbackReplica)
 	stats.retried(others[0].Scanner)
 	for i := range others {
@@ -104,10 +105,11 @@ func suspicious(err error) bool {
 func retryable(err error) bool { return suspicious(err) }
 
 // replicas are the targets that can read t's partitions instead of it; none if
-// a partition has no other healthy owner.
+// a partition has no other healthy owner. What t left out they read: only t
+// could tell whether that was still right.
 func (s *remoteScan) replicas(t *plan.Target) []plan.Target {
 	var others []plan.Target
-	for _, id := range t.Partitions {
+	for _, id := range slices.Concat(t.Partitions, t.Pruned) {
 		owner := s.otherOwner(id, t.Scanner)
 		if owner == nil {
 			return nil
@@ -152,6 +154,8 @@ type attempt struct {
 	target  *plan.Target
 	stats   streamStats
 	started bool // a batch has arrived
+	// confirmed: the scanner still has the version that the target relies on.
+	confirmed bool
 }
 
 func (a *attempt) run(ctx context.Context) error {
@@ -166,7 +170,7 @@ func (a *attempt) run(ctx context.Context) error {
 	w := a.open.scan.work(t, a.open.columns)
 	scan, err := client.Scan(ctx, codec.OpenRequest{
 		ScanID: a.open.id + "." + t.Scanner.Name, Spec: w.remote, Epoch: t.Scanner.Epoch,
-		InitialCredit: q.window, BatchBytes: q.opts.BatchBytes,
+		InitialCredit: q.window, BatchBytes: q.opts.BatchBytes, TableVersion: t.Version,
 	}, q.exec.cfg.Alloc)
 	if err != nil {
 		return err
@@ -176,6 +180,9 @@ func (a *attempt) run(ctx context.Context) error {
 	defer a.stats.end()
 	// Closing is what frees the scanner early; its error adds nothing.
 	defer func() { _ = scan.Close() }()
+	if err := a.confirm(ctx, scan); err != nil {
+		return err
+	}
 	p := newProcessor(w, a.open.schema, q.exec.cfg.Alloc)
 	defer p.release()
 	return a.pump(ctx, scan, p)

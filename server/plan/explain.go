@@ -77,6 +77,9 @@ func (w *explainer) block(depth int, text string) {
 func (w *explainer) scan(s *RemoteScan) {
 	w.line(0, "scan %s: %s, %s", s.ID, s.Table.ID(), rungText(&s.Spec))
 	w.spec(1, &s.Spec)
+	if text := s.prunedText(); text != "" {
+		w.line(1, "partitions: %s", text)
+	}
 	for _, r := range s.Reasons {
 		w.line(1, "not pushed: %s", r)
 	}

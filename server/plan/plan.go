@@ -76,6 +76,13 @@ type Target struct {
 	Scanner *catalog.Scanner
 	// Partitions are those that it reads, in table order.
 	Partitions []string
+	// Pruned are partitions of the scanner in which no row passes the filter, as
+	// long as its part of the table has Version: the scan has to compare it. A
+	// scanner that takes over from this one must read them instead.
+	Pruned  []string
+	Version string
+	// PrunedBy are the columns whose statistics excluded Pruned.
+	PrunedBy []string
 	// Split divides the spec, with these partitions, between the scanner and
 	// the coordinator.
 	Split pushdown.SplitResult

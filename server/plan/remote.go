@@ -185,8 +185,8 @@ func specTypes(s *Scan, spec *pushdown.Spec) []Type {
 	return out
 }
 
-// targetsOf gives every partition to one of its healthy owners and splits the
-// spec for each scanner.
+// targetsOf gives every partition to one of its healthy owners, leaves out those
+// in which no row passes the filter, and splits the spec for each scanner.
 func targetsOf(t *catalog.Table, spec pushdown.Spec) ([]Target, error) {
 	owners, err := assign(t)
 	if err != nil {
@@ -203,6 +203,7 @@ func targetsOf(t *catalog.Table, spec pushdown.Spec) ([]Target, error) {
 	}
 	slices.SortFunc(out, func(a, b Target) int { return strings.Compare(a.Scanner.Name, b.Scanner.Name) })
 	for i := range out {
+		out[i].prune(t, spec.Filter)
 		own := spec
 		own.Partitions = out[i].Partitions
 		out[i].Split = pushdown.Split(own, out[i].Scanner.Capabilities)
