@@ -286,26 +286,25 @@ def test_the_table_of_types(cluster):
 SLOW = "SELECT count(*) FROM typed a, typed b, typed c, typed d WHERE a.x + b.x + c.x * d.x = -1"
 
 
-def test_cancel_flight_info(cluster):
-    with flight.connect(f"grpc://{cluster.coordinator.addr}") as client:
-        info = client.get_flight_info(command("CommandStatementQuery", message(1, SLOW.encode())))
-        failed = []
+def test_cancel_flight_info(cluster, cur):
+    (info,), _ = cur.adbc_execute_partitions(SLOW)  # a partition is a FlightInfo
+    failed = []
 
-        def read():
+    def read():
+        with cluster.connect() as conn, conn.cursor() as reading:
             try:
-                client.do_get(info.endpoints[0].ticket).read_all()
-            except Exception as e:  # noqa: BLE001
+                reading.adbc_read_partition(info)
+                reading.fetchall()
+            except flightsql.Error as e:
                 failed.append(e)
 
-        reader = threading.Thread(target=read)
-        active = cluster.coordinator.metric("tributary_coordinator_active_queries")
-        reader.start()
-        wait_for("the query runs", lambda: cluster.coordinator.metric("tributary_coordinator_active_queries") > active)
-        cancel = flight.Action("CancelFlightInfo", message(1, info.serialize()))
-        (result,) = client.do_action(cancel)
-        assert result.body.to_pybytes() in (b"\x08\x01", b"\x08\x02"), "cancelled or cancelling"
-        reader.join(timeout=5)
-        assert not reader.is_alive() and "CancelFlightInfo" in str(failed[0]), failed
-        wait_for("the scanners are free", lambda: cluster.open_scans() == 0, timeout=2)
-        with pytest.raises(Exception, match="CancelFlightInfo"):
-            client.do_get(info.endpoints[0].ticket).read_all()
+    reader = threading.Thread(target=read)
+    active = cluster.coordinator.metric("tributary_coordinator_active_queries")
+    reader.start()
+    wait_for("the query runs", lambda: cluster.coordinator.metric("tributary_coordinator_active_queries") > active)
+    with flight.connect(f"grpc://{cluster.coordinator.addr}") as client:
+        (result,) = list(client.do_action(flight.Action("CancelFlightInfo", message(1, info))))
+    assert result.body.to_pybytes() in (b"\x08\x01", b"\x08\x02"), "cancelled or cancelling"
+    reader.join(timeout=5)
+    assert not reader.is_alive() and "CancelFlightInfo" in str(failed[0]), failed
+    wait_for("the scanners are free", lambda: cluster.open_scans() == 0, timeout=2)

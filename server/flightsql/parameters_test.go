@@ -1,0 +1,28 @@
+package flightsql
+
+import (
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+)
+
+func TestBoundHandle(t *testing.T) {
+	t.Parallel()
+	s, err := New(Config{Alloc: memory.DefaultAllocator})
+	require.NoError(t, err)
+	own, last := [][]string{{"1"}}, [][]string{{"2"}, {"3"}}
+	h := handle{Version: handleVersion, SQL: "SELECT ?", ID: "x", Rows: own}
+	raw, err := s.handles.encode(h)
+	require.NoError(t, err)
+	got, err := s.boundHandle(raw)
+	require.NoError(t, err)
+	require.Equal(t, own, got.Rows, "a handle carries its values")
+	s.bound.put("x", last, 1+weight(last))
+	got, err = s.boundHandle(raw)
+	require.NoError(t, err)
+	require.Equal(t, last, got.Rows, "a client that ignored the newest handle gets what it bound last")
+	_, err = s.boundHandle(raw[1:])
+	require.Error(t, err)
+	require.Equal(t, 1+2*17, s.bound.weight)
+}
