@@ -42,7 +42,7 @@ type sqlCase struct {
 	ExpectTypes []string `json:"expect_types"`
 	ExpectError string   `json:"expect_error"`
 	Settings    []string
-	Params      []any
+	Params      [][2]any
 	FloatTol    float64 `json:"float_tol"`
 	Heavy       bool
 }
@@ -70,8 +70,6 @@ func readCases(t *testing.T) (cases []sqlCase) {
 // for a case that must be answered.
 func (c *sqlCase) refused() (status.Code, string) {
 	switch {
-	case len(c.Params) > 0:
-		return status.Unimplemented, "bound parameters"
 	case len(c.Settings) > 0:
 		return status.Unimplemented, "time zones other than UTC"
 	case strings.Contains(c.SQL, "::UUID"):
@@ -281,9 +279,11 @@ func (c *sqlCase) run(t *testing.T, d *duck, coordinator *server.Coordinator, cl
 	t.Helper()
 	how := cluster + " " + level
 	set, err := c.settings(level)
+	values := c.values(t, d)
+	defer values.release()
 	var r *result
 	if err == nil {
-		r, err = run(coordinator, set, c.SQL)
+		r, err = runBound(coordinator, set, c.SQL, values.batches)
 	}
 	if code, why := c.refused(); code != status.OK {
 		require.Equal(t, code, status.CodeOf(err), "%s: %v", why, err)
@@ -298,6 +298,21 @@ func (c *sqlCase) run(t *testing.T, d *duck, coordinator *server.Coordinator, cl
 	got := d.text(t, r)
 	r.release()
 	c.check(t, got, how)
+}
+
+// values are those of the case's parameters, as one row.
+func (c *sqlCase) values(t *testing.T, d *duck) *result {
+	t.Helper()
+	if len(c.Params) == 0 {
+		return &result{}
+	}
+	var casts []string
+	for i, p := range c.Params {
+		casts = append(casts, fmt.Sprintf("CAST(%s AS %s) AS p%d", literal(p[1]), p[0], i))
+	}
+	r, err := d.query("SELECT "+strings.Join(casts, ", "), nil)
+	require.NoError(t, err)
+	return r
 }
 
 // drifts reports whether the partitions of a table have different columns.

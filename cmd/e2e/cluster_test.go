@@ -78,9 +78,25 @@ func (r *result) release() {
 
 // run runs one statement to its end.
 func run(c *server.Coordinator, set query.Settings, sql string) (*result, error) {
+	return runBound(c, set, sql, nil)
+}
+
+// runBound runs one statement with the values of batch bound to it.
+func runBound(c *server.Coordinator, set query.Settings, sql string, values []arrow.RecordBatch) (*result, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	st, err := c.Service().Prepare(ctx, sql, set)
+	rows, err := c.Service().Values(ctx, sql, set, func() (arrow.RecordBatch, error) {
+		if len(values) == 0 {
+			return nil, io.EOF
+		}
+		next := values[0]
+		values = values[1:]
+		return next, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	st, err := c.Service().PrepareBound(ctx, sql, rows, set)
 	if err != nil {
 		return nil, err
 	}
