@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -145,6 +146,9 @@ func sortTyped(rows [][]*string, schema *arrow.Schema) {
 			return ""
 		}
 		f, err := strconv.ParseFloat(*v, 64)
+		if strings.HasSuffix(*v, "nan") {
+			f, err = math.NaN(), nil
+		}
 		if err == nil && arrow.IsFloating(schema.Field(column).Type.ID()) {
 			return fmt.Sprintf("=%.8g", f+0)
 		}
