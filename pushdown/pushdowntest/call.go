@@ -148,8 +148,9 @@ func truncate(e pushdown.Call, v *big.Int) (any, error) {
 	default:
 		t = time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
 	}
-	if days := t.Unix() / 86_400; days < -106_751_991 || days > 106_751_991 {
+	micros := new(big.Int).Mul(big.NewInt(t.Unix()), big.NewInt(1_000_000))
+	if days := t.Unix() / 86_400; !micros.IsInt64() || days < -106_751_991 || days > 106_751_991 {
 		return nil, status.New(status.OutOfRange, "%s is no timestamp", t)
 	}
-	return big.NewInt(t.UnixMicro()), nil
+	return micros, nil
 }

@@ -42,9 +42,7 @@ type Source struct {
 type stored struct {
 	batches []arrow.RecordBatch
 	version string
-	// stats are computed when they are first asked for, under Source.mu, while
-	// the batches live.
-	stats func() map[string]codec.ColumnStats
+	stats   map[string]codec.ColumnStats
 }
 
 var _ scanner.Source = (*Source)(nil)
@@ -76,7 +74,8 @@ func nullable(schema *arrow.Schema) *arrow.Schema {
 	return arrow.NewSchema(fields, nil)
 }
 
-// Put adds a partition or replaces it. Scans that run keep the old rows.
+// Put adds a partition or replaces it. Scans that run keep the old rows. It reads
+// the rows once, for their statistics: a handshake must not wait for that.
 func (s *Source) Put(p Partition) error {
 	if p.ID == "" {
 		return status.New(status.InvalidArgument, "a partition needs an id")
@@ -86,15 +85,12 @@ func (s *Source) Put(p Partition) error {
 			return status.Wrap(status.InvalidArgument, err, "partition %q, batch %d", p.ID, i)
 		}
 	}
+	stats := statistics(s.schema, p.Batches)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drop(p.ID)
 	s.puts++
-	batches := retain(p.Batches)
-	s.partitions[p.ID] = &stored{
-		batches: batches, version: strconv.Itoa(s.puts),
-		stats: sync.OnceValue(func() map[string]codec.ColumnStats { return statistics(s.schema, batches) }),
-	}
+	s.partitions[p.ID] = &stored{batches: retain(p.Batches), version: strconv.Itoa(s.puts), stats: stats}
 	return nil
 }
 
@@ -152,14 +148,13 @@ func release(batches []arrow.RecordBatch) {
 // Schema returns the schema.
 func (s *Source) Schema(context.Context) (*arrow.Schema, error) { return s.schema, nil }
 
-// Partitions returns the partitions in order of their ids. The first call after
-// a Put reads the rows for the statistics.
+// Partitions returns the partitions in order of their ids.
 func (s *Source) Partitions(context.Context) ([]scanner.Partition, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	out := make([]scanner.Partition, 0, len(s.partitions))
 	for id, have := range s.partitions {
-		p := scanner.Partition{ID: id, Bytes: -1, Version: have.version, Columns: have.stats()}
+		p := scanner.Partition{ID: id, Bytes: -1, Version: have.version, Columns: have.stats}
 		for _, b := range have.batches {
 			p.Rows += b.NumRows()
 		}
