@@ -7,7 +7,6 @@ Needs bin/tributary, bin/memscanner, and the environment of the client tests.
 """
 
 import argparse
-import concurrent.futures
 import json
 import pathlib
 import platform
@@ -103,11 +102,13 @@ def memory_export(rows, logs):
         bare = [flightsql.connect(f"grpc://{a[1]}", autocommit=True) for a in addrs]
 
         def drain_bare():
-            with concurrent.futures.ThreadPoolExecutor(len(bare)) as pool:
-                total = sum(pool.map(lambda conn: drain_adbc(conn, "all"), bare))
+            total = sum(drain_adbc(conn, "all") for conn in bare)
             assert total == rows, total
 
         with flightsql.connect(f"grpc://{coordinator.addr}") as conn:
+            with conn.cursor() as cur:
+                cur.execute("SET result_types = 'raw'")  # the same batches
+
             def drain():
                 got = drain_adbc(conn, QUERIES["export"])
                 assert got == rows, got

@@ -130,10 +130,7 @@ func (l Layout) writePartition(path string, p int) (err error) {
 	if err != nil {
 		return status.Wrap(status.FailedPrecondition, err, "cannot write %s", path)
 	}
-	props := parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy), parquet.WithMaxRowGroupLength(2*batchRows),
-		parquet.WithDataPageSize(64<<10), // a LIMIT decodes whole pages
-		parquet.WithDictionaryFor("id", false), parquet.WithDictionaryFor("partition_key", false))
-	w, err := pqarrow.NewFileWriter(Schema(), f, props, pqarrow.DefaultWriterProps())
+	w, err := pqarrow.NewFileWriter(Schema(), f, writerProperties(), pqarrow.DefaultWriterProps())
 	if err != nil {
 		return status.Wrap(status.Internal, err, "cannot write %s", path)
 	}
@@ -143,6 +140,23 @@ func (l Layout) writePartition(path string, p int) (err error) {
 		}
 	}()
 	return l.Batches(p, memory.DefaultAllocator, w.WriteBuffered)
+}
+
+// writerProperties makes files as a careful writer would: small pages, since a
+// LIMIT decodes whole ones, and no dictionary where hardly a value repeats.
+func writerProperties() *parquet.WriterProperties {
+	opts := []parquet.WriterProperty{
+		parquet.WithCompression(compress.Codecs.Snappy),
+		parquet.WithMaxRowGroupLength(2 * batchRows),
+		parquet.WithDataPageSize(64 << 10),
+	}
+	for _, unique := range []string{
+		"partition_key", "id", "created_at", "last_enqueued_at", "last_start_at", "last_attempt_at", "last_finish_at",
+		"avg_queue_duration", "avg_run_duration",
+	} {
+		opts = append(opts, parquet.WithDictionaryFor(unique, false))
+	}
+	return parquet.NewWriterProperties(opts...)
 }
 
 type generator struct {
