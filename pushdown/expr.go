@@ -44,6 +44,21 @@ const (
 	NotDistinct
 )
 
+// Mirror is the operator with its sides exchanged: a op b is b op.Mirror() a.
+func (op CompareOp) Mirror() CompareOp {
+	switch op {
+	case Less:
+		return Greater
+	case LessEqual:
+		return GreaterEqual
+	case Greater:
+		return Less
+	case GreaterEqual:
+		return LessEqual
+	}
+	return op
+}
+
 // Compare compares two values of the same type.
 type Compare struct {
 	Op          CompareOp

@@ -40,21 +40,7 @@ func orient[T any](op pushdown.CompareOp, l, r *col[T]) (pushdown.CompareOp, *co
 	if !l.konst || r.konst {
 		return op, l, r
 	}
-	return mirror(op), r, l
-}
-
-func mirror(op pushdown.CompareOp) pushdown.CompareOp {
-	switch op {
-	case pushdown.Less:
-		return pushdown.Greater
-	case pushdown.LessEqual:
-		return pushdown.GreaterEqual
-	case pushdown.Greater:
-		return pushdown.Less
-	case pushdown.GreaterEqual:
-		return pushdown.LessEqual
-	}
-	return op
+	return op.Mirror(), r, l
 }
 
 // run marks in dst the rows for which op holds, or does not when it returns

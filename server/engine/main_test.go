@@ -1,18 +1,15 @@
 package engine
 
 import (
-	"flag"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/tributary-db/tributary/pushdown/pushdowntest"
 )
 
-// TestMain looks for leaks, and gives the random tests the same seed everywhere;
-// choose others with -rapid.seed.
+// TestMain looks for leaks.
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if seed := flag.Lookup("rapid.seed"); seed != nil && seed.Value.String() == "0" {
-		_ = seed.Value.Set("1") // a number is a valid seed
-	}
+	pushdowntest.FixSeed()
 	goleak.VerifyTestMain(m)
 }

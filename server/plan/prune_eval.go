@@ -123,7 +123,7 @@ func (f facts) isNull(e pushdown.IsNull) truth {
 func (f facts) compare(e pushdown.Compare) truth {
 	op, left, right := e.Op, e.Left, e.Right
 	if _, constant := left.(pushdown.Literal); constant {
-		op, left, right = mirrored(op), right, left
+		op, left, right = op.Mirror(), right, left
 	}
 	value, constant := right.(pushdown.Literal)
 	c, ok := f.column(left)
@@ -141,21 +141,6 @@ func (f facts) compare(e pushdown.Compare) truth {
 		out |= c.where(value.Value).truth(op)
 	}
 	return out
-}
-
-// mirrored is the operator with its sides exchanged.
-func mirrored(op pushdown.CompareOp) pushdown.CompareOp {
-	switch op {
-	case pushdown.Less:
-		return pushdown.Greater
-	case pushdown.LessEqual:
-		return pushdown.GreaterEqual
-	case pushdown.Greater:
-		return pushdown.Less
-	case pushdown.GreaterEqual:
-		return pushdown.LessEqual
-	}
-	return op
 }
 
 // nullTruth is the comparison of a NULL with a value.

@@ -125,7 +125,7 @@ func mergeFilters(outer, inner *Filter) *Filter {
 func (m filterMover) throughProject(f *Filter, p *Project) Node {
 	var below, above []Expr
 	for _, e := range f.Conjuncts {
-		if !hasVolatile(e) && readsPlain(e, p.Exprs) {
+		if !isVolatile(e) && readsPlain(e, p.Exprs) {
 			below = append(below, mapRefs(e, func(r *Ref) Expr { return p.Exprs[r.Index] }))
 		} else {
 			above = append(above, e)
@@ -151,16 +151,6 @@ func readsPlain(e Expr, exprs []Expr) bool {
 		return plain
 	})
 	return plain
-}
-
-func hasVolatile(e Expr) bool {
-	found := false
-	WalkExpr(e, func(e Expr) bool {
-		c, ok := e.(*Call)
-		found = found || ok && c.Volatile
-		return !found
-	})
-	return found
 }
 
 // place gives the scan its part of the conjuncts and puts the rest above.
