@@ -31,8 +31,10 @@ type Config struct {
 	Refresh time.Duration
 	// Engine configures the embedded DuckDB.
 	Engine engine.Config
-	// Key signs statement handles, see flightsql.Config.
-	Key []byte
+	// Key seals handles and tickets, TicketLife and PreparedLife bound their use;
+	// see flightsql.Config.
+	Key                      []byte
+	TicketLife, PreparedLife time.Duration
 	// Version is reported to clients.
 	Version string
 	// Alloc allocates results; nil is the default allocator.
@@ -90,7 +92,8 @@ func (c *Coordinator) build() (err error) {
 		Alloc: c.cfg.Alloc, Registry: c.cfg.Registry, Logger: c.cfg.Logger,
 	})
 	c.flight, err = flightsql.New(flightsql.Config{
-		Service: c.service, Version: c.cfg.Version, Key: c.cfg.Key, Alloc: c.cfg.Alloc, Logger: c.cfg.Logger,
+		Service: c.service, Version: c.cfg.Version, Alloc: c.cfg.Alloc, Logger: c.cfg.Logger,
+		Key: c.cfg.Key, TicketLife: c.cfg.TicketLife, PreparedLife: c.cfg.PreparedLife,
 	})
 	return err
 }

@@ -23,7 +23,9 @@ type coordinatorCmd struct {
 	MaxQueries    int           `help:"Queries that run in DuckDB at once; others wait." default:"16"`
 	TempDir       string        `help:"Where DuckDB spills; the default is the system's."`
 	MaxSpillBytes byteSize      `help:"Largest spill of one query." default:"20GiB"`
-	HandleKey     string        `help:"Secret that signs statement handles (16 characters or more); coordinators that share it serve each other's handles." placeholder:"SECRET"`
+	HandleKey     string        `help:"Secret that seals tickets, prepared statements and session cookies (16 characters or more); coordinators that share it serve each other's." placeholder:"SECRET"`
+	TicketLife    time.Duration `help:"How long the result of a statement may be fetched after it was planned." default:"1h"`
+	PreparedLife  time.Duration `help:"How long a prepared statement may be executed." default:"168h"`
 }
 
 // Run serves until ctx is done.
@@ -35,7 +37,7 @@ func (c *coordinatorCmd) Run(ctx context.Context, out *console) (err error) {
 		return err
 	}
 	coordinator, err := server.New(ctx, server.Config{
-		Scanners: c.Scanner, Refresh: c.Refresh, Key: []byte(c.HandleKey), Version: version, Registry: registry, Logger: log,
+		Scanners: c.Scanner, Refresh: c.Refresh, Key: []byte(c.HandleKey), TicketLife: c.TicketLife, PreparedLife: c.PreparedLife, Version: version, Registry: registry, Logger: log,
 		Engine: engine.Config{
 			Threads: c.Threads, MemoryLimit: int64(c.QueryMemory), TempDir: c.TempDir,
 			MaxTempBytes: int64(c.MaxSpillBytes), Warm: 2, MaxOpen: c.MaxQueries,

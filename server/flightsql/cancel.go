@@ -85,7 +85,7 @@ func (s *Server) CancelFlightInfo(ctx context.Context, req *flight.CancelFlightI
 		if !ok {
 			continue
 		}
-		h, err := s.handles.decode(raw)
+		h, err := s.handles.decodeAny(raw)
 		if err != nil {
 			return flight.CancelFlightInfoResult{}, err
 		}

@@ -1,6 +1,6 @@
 // Package flightsql is the Flight SQL surface of a coordinator, over
 // server/query: statements and prepared statements (statement.go), their
-// signed, stateless handles (handle.go), metadata from the catalog
+// sealed, stateless handles (handle.go) and tickets (flightinfo.go), metadata from the catalog
 // (metadata.go, sqlinfo.go), sessions bound to connections (session.go), and
 // the interceptors that recover panics and translate errors (interceptor.go).
 //

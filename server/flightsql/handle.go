@@ -1,10 +1,9 @@
 package flightsql
 
 import (
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/json"
+	"errors"
+	"time"
 
 	"google.golang.org/grpc/metadata"
 
@@ -22,47 +21,68 @@ type handle struct {
 	ID string `json:"id"`
 	// Rows are the values bound to its parameters, as SQL literals.
 	Rows [][]string `json:"rows,omitempty"`
+	// Until is the second from which on it is refused.
+	Until int64 `json:"until"`
 }
 
-const handleVersion = 2
+const handleVersion = 3
 
-// handleKey signs handles with HMAC-SHA-256, so that a client cannot forge one.
-type handleKey struct{ key []byte }
+func (h *handle) expired() bool { return !time.Now().Before(time.Unix(h.Until, 0)) }
 
-func newHandleKey(key []byte) (*handleKey, error) {
-	if len(key) == 0 {
-		key = make([]byte, 32)
-		_, _ = rand.Read(key) // never fails, see crypto/rand
+// handles makes and reads handles; a client can neither forge nor read one.
+type handles struct {
+	*sealer
+	ticketLife, preparedLife time.Duration
+}
+
+// Defaults of Config.
+const (
+	DefaultTicketLife   = time.Hour
+	DefaultPreparedLife = 7 * 24 * time.Hour
+)
+
+func newHandles(secret []byte, ticketLife, preparedLife time.Duration) (*handles, error) {
+	s, err := newSealer(secret, "statement handle")
+	return &handles{sealer: s, ticketLife: lifeOr(ticketLife, DefaultTicketLife), preparedLife: lifeOr(preparedLife, DefaultPreparedLife)}, err
+}
+
+func lifeOr(life, standard time.Duration) time.Duration {
+	if life <= 0 {
+		return standard
 	}
-	if len(key) < 16 {
-		return nil, status.New(status.InvalidArgument, "the handle key has %d bytes; it needs at least 16", len(key))
+	return life
+}
+
+// ticket encodes h as a ticket of a result, which lives from now on.
+func (k *handles) ticket(h *handle) ([]byte, error) { return k.encode(h, k.ticketLife) }
+
+// prepared encodes h as the handle of a prepared statement.
+func (k *handles) prepared(h *handle) ([]byte, error) { return k.encode(h, k.preparedLife) }
+
+func (k *handles) encode(h *handle, life time.Duration) ([]byte, error) {
+	h.Version, h.Until = handleVersion, time.Now().Add(life).Unix()
+	return k.seal(h)
+}
+
+// decode reads a handle that can still be used.
+func (k *handles) decode(raw []byte) (handle, error) {
+	h, err := k.decodeAny(raw)
+	if err == nil && h.expired() {
+		err = status.New(status.NotFound, "the statement handle has expired (at %s); execute or prepare the statement again",
+			time.Unix(h.Until, 0).UTC().Format(time.RFC3339))
 	}
-	return &handleKey{key: key}, nil
+	return h, err
 }
 
-func (k *handleKey) sign(body []byte) []byte {
-	mac := hmac.New(sha256.New, k.key)
-	mac.Write(body)
-	return mac.Sum(nil)
-}
-
-func (k *handleKey) encode(h handle) ([]byte, error) {
-	body, err := json.Marshal(h)
-	if err != nil {
-		return nil, status.Wrap(status.Internal, err, "cannot encode a statement handle")
-	}
-	return append(k.sign(body), body...), nil
-}
-
-func (k *handleKey) decode(raw []byte) (handle, error) {
+// decodeAny reads a handle that may have expired.
+func (k *handles) decodeAny(raw []byte) (handle, error) {
 	var h handle
-	if len(raw) < sha256.Size || !hmac.Equal(raw[:sha256.Size], k.sign(raw[sha256.Size:])) {
+	switch err := k.open(raw, &h); {
+	case errors.Is(err, errForged):
 		return h, status.New(status.NotFound, "the statement handle is not one of this server's; prepare the statement again")
-	}
-	if err := json.Unmarshal(raw[sha256.Size:], &h); err != nil {
+	case err != nil:
 		return h, status.Wrap(status.InvalidArgument, err, "the statement handle is damaged")
-	}
-	if h.Version != handleVersion {
+	case h.Version != handleVersion:
 		return h, status.New(status.InvalidArgument, "the statement handle is of version %d, this server reads %d", h.Version, handleVersion)
 	}
 	return h, nil

@@ -1,47 +1,124 @@
 package flightsql
 
 import (
+	"fmt"
+	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/apache/arrow-go/v18/arrow/flight"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/server/query"
 )
 
+func testHandles(t *testing.T, secret string) *handles {
+	t.Helper()
+	key, err := secretOr([]byte(secret))
+	require.NoError(t, err)
+	k, err := newHandles(key, time.Minute, time.Hour)
+	require.NoError(t, err)
+	return k
+}
+
 func TestHandleRoundTrip(t *testing.T) {
 	t.Parallel()
-	k, err := newHandleKey(nil)
+	want := handle{SQL: "SELECT 'é'", Settings: query.DefaultSettings(), ID: newID(), Rows: [][]string{{"1"}}}
+	raw, err := testHandles(t, "0123456789abcdef").ticket(&want)
 	require.NoError(t, err)
-	want := handle{Version: handleVersion, SQL: "SELECT 'é'", Settings: query.DefaultSettings(), ID: newID()}
-	raw, err := k.encode(want)
-	require.NoError(t, err)
-	got, err := k.decode(raw)
-	require.NoError(t, err)
+	require.NotContains(t, string(raw), "SELECT", "nobody reads a statement in it")
+	got, err := testHandles(t, "0123456789abcdef").decode(raw)
+	require.NoError(t, err, "another server with the same secret reads it")
 	require.Equal(t, want, got)
+}
+
+func TestHandleExpires(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		k := testHandles(t, "")
+		ticket, err := k.ticket(&handle{ID: "t"})
+		require.NoError(t, err)
+		prepared, err := k.prepared(&handle{ID: "p"})
+		require.NoError(t, err)
+		time.Sleep(59 * time.Second)
+		_, err = k.decode(ticket)
+		require.NoError(t, err)
+		time.Sleep(time.Second)
+		_, err = k.decode(ticket)
+		require.Equal(t, status.NotFound, status.CodeOf(err))
+		require.ErrorContains(t, err, "expired (at 2000-01-01T00:01:00Z)")
+		_, err = k.decode(prepared)
+		require.NoError(t, err)
+		time.Sleep(time.Hour)
+		_, err = k.decode(prepared)
+		require.ErrorContains(t, err, "expired")
+		h, err := k.decodeAny(prepared)
+		require.NoError(t, err, "it can still be closed")
+		require.Equal(t, "p", h.ID)
+	})
 }
 
 func TestHandleRefusesForgeries(t *testing.T) {
 	t.Parallel()
-	k, err := newHandleKey([]byte("0123456789abcdef"))
+	k, other := testHandles(t, "0123456789abcdef"), testHandles(t, "")
+	raw, err := k.ticket(&handle{SQL: "SELECT 1"})
 	require.NoError(t, err)
-	other, err := newHandleKey(nil)
+	foreign, err := other.ticket(&handle{SQL: "SELECT 1"})
 	require.NoError(t, err)
-	raw, err := k.encode(handle{Version: handleVersion, SQL: "SELECT 1"})
+	future, err := k.seal(handle{Version: handleVersion + 1})
 	require.NoError(t, err)
-	foreign, err := other.encode(handle{Version: handleVersion, SQL: "SELECT 1"})
+	unlike, err := k.seal("text")
 	require.NoError(t, err)
-	future, err := k.encode(handle{Version: handleVersion + 1})
+	purpose, err := newSealer([]byte("0123456789abcdef"), "something else")
 	require.NoError(t, err)
-	flipped := append([]byte(nil), raw...)
-	flipped[len(flipped)-2] ^= 1
-	for name, bad := range map[string][]byte{"nil": nil, "short": raw[:20], "cut": raw[:len(raw)-1], "flipped": flipped, "foreign": foreign, "future": future} {
-		_, err := k.decode(bad)
+	other2, err := purpose.seal(handle{Version: handleVersion})
+	require.NoError(t, err)
+	bad := map[string][]byte{
+		"nil": nil, "short": raw[:20], "cut": raw[:len(raw)-1], "foreign": foreign, "future": future, "not a handle": unlike, "of another purpose": other2,
+	}
+	for i := range raw {
+		bad[fmt.Sprintf("bit in byte %d", i)] = flipped(raw, i)
+	}
+	for name, text := range bad {
+		_, err := k.decode(text)
 		require.Error(t, err, name)
 		require.Contains(t, []status.Code{status.NotFound, status.InvalidArgument}, status.CodeOf(err), name)
 	}
-	_, err = newHandleKey([]byte("short"))
-	require.ErrorContains(t, err, "16")
+	_, err = secretOr([]byte("short"))
+	require.ErrorContains(t, err, "at least 16")
+}
+
+func flipped(raw []byte, at int) []byte {
+	out := slices.Clone(raw)
+	out[at] ^= 1
+	return out
+}
+
+func TestRenewFlightEndpoint(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := New(Config{Alloc: memory.DefaultAllocator, TicketLife: time.Minute})
+		require.NoError(t, err)
+		first, err := s.endpoint(&handle{ID: "x", SQL: "SELECT 1"})
+		require.NoError(t, err)
+		require.Equal(t, time.Now().Add(time.Minute), first.GetExpirationTime().AsTime().Local())
+		time.Sleep(50 * time.Second)
+		second, err := s.RenewFlightEndpoint(t.Context(), &flight.RenewFlightEndpointRequest{Endpoint: first})
+		require.NoError(t, err)
+		time.Sleep(50 * time.Second)
+		_, err = s.RenewFlightEndpoint(t.Context(), &flight.RenewFlightEndpointRequest{Endpoint: first})
+		require.ErrorContains(t, err, "expired")
+		raw, ok := statementHandle(second.GetTicket())
+		require.True(t, ok)
+		h, err := s.handles.decode(raw)
+		require.NoError(t, err)
+		require.Equal(t, "x", h.ID, "it is the same result")
+		_, err = s.RenewFlightEndpoint(t.Context(), &flight.RenewFlightEndpointRequest{})
+		require.Equal(t, status.InvalidArgument, status.CodeOf(err))
+	})
 }
 
 func TestLikeMatcher(t *testing.T) {

@@ -25,7 +25,7 @@ func (s *Server) DoPutPreparedStatementQuery(ctx context.Context, cmd flightsql.
 	}
 	s.bound.put(h.ID, h.Rows, 1+weight(h.Rows))
 	h.ID = newID()
-	return s.handles.encode(h)
+	return s.handles.prepared(&h)
 }
 
 // batches reads what a client sends, to io.EOF. A stream whose schema has no

@@ -12,8 +12,8 @@ func TestBoundHandle(t *testing.T) {
 	s, err := New(Config{Alloc: memory.DefaultAllocator})
 	require.NoError(t, err)
 	own, last := [][]string{{"1"}}, [][]string{{"2"}, {"3"}}
-	h := handle{Version: handleVersion, SQL: "SELECT ?", ID: "x", Rows: own}
-	raw, err := s.handles.encode(h)
+	h := handle{SQL: "SELECT ?", ID: "x", Rows: own}
+	raw, err := s.handles.prepared(&h)
 	require.NoError(t, err)
 	got, err := s.boundHandle(raw)
 	require.NoError(t, err)

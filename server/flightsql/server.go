@@ -34,9 +34,12 @@ type Config struct {
 	Service *query.Service
 	// Version is reported to clients.
 	Version string
-	// Key signs statement handles; coordinators that share it serve each
-	// other's. A random one is made when it is empty.
+	// Key is the secret that seals handles and tickets; coordinators that share
+	// it serve each other's. A random one is made when it is empty.
 	Key []byte
+	// TicketLife is how long a ticket may be fetched, PreparedLife how long a
+	// prepared statement may be executed; 0 is the default.
+	TicketLife, PreparedLife time.Duration
 	// Alloc is used for results.
 	Alloc memory.Allocator
 	// Logger gets a line for every recovered panic.
@@ -47,7 +50,7 @@ type Config struct {
 type Server struct {
 	flightsql.BaseServer
 	service  *query.Service
-	handles  *handleKey
+	handles  *handles
 	prepared *cache[*query.Statement]
 	bound    *cache[[][]string]
 	queries  *queries
@@ -57,13 +60,17 @@ type Server struct {
 
 // New returns a Server.
 func New(cfg Config) (*Server, error) {
-	key, err := newHandleKey(cfg.Key)
+	secret, err := secretOr(cfg.Key)
+	if err != nil {
+		return nil, err
+	}
+	handles, err := newHandles(secret, cfg.TicketLife, cfg.PreparedLife)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
 		service:  cfg.Service,
-		handles:  key,
+		handles:  handles,
 		prepared: newCache[*query.Statement](maxPlans, planLife),
 		bound:    newCache[[][]string](maxBoundBytes, boundLife),
 		queries:  newQueries(),

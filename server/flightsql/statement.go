@@ -29,8 +29,8 @@ func (s *Server) CreatePreparedStatement(ctx context.Context, req flightsql.Acti
 	if err != nil {
 		return flightsql.ActionCreatePreparedStatementResult{}, err
 	}
-	h := handle{Version: handleVersion, SQL: st.SQL, Settings: set, ID: newID()}
-	raw, err := s.handles.encode(h)
+	h := handle{SQL: st.SQL, Settings: set, ID: newID()}
+	raw, err := s.handles.prepared(&h)
 	if err != nil {
 		return flightsql.ActionCreatePreparedStatementResult{}, err
 	}
@@ -45,7 +45,7 @@ func (s *Server) CreatePreparedStatement(ctx context.Context, req flightsql.Acti
 
 // ClosePreparedStatement forgets the plan and the values of a handle.
 func (s *Server) ClosePreparedStatement(_ context.Context, req flightsql.ActionClosePreparedStatementRequest) error {
-	h, err := s.handles.decode(req.GetPreparedStatementHandle())
+	h, err := s.handles.decodeAny(req.GetPreparedStatementHandle())
 	if err == nil {
 		s.prepared.take(h.ID)
 		s.bound.take(h.ID)
@@ -123,40 +123,6 @@ func (s *Server) plan(ctx context.Context, h handle, set query.Settings) (*query
 		}
 	}
 	return st, st.Unbound()
-}
-
-// flightInfo plans a statement under the session's present settings and
-// describes the result. The ticket has an id of its own, which finds the plan
-// and the running query.
-func (s *Server) flightInfo(ctx context.Context, h handle, desc *flight.FlightDescriptor) (*flight.FlightInfo, error) {
-	sess := s.session(ctx)
-	set := sess.Settings()
-	st, err := s.plan(ctx, h, set)
-	if err != nil {
-		return nil, err
-	}
-	info := &flight.FlightInfo{
-		Schema:           flight.SerializeSchema(st.Schema, s.Alloc),
-		FlightDescriptor: desc,
-		TotalRecords:     -1,
-		TotalBytes:       -1,
-	}
-	if !st.Command.ReadsRows() {
-		info.TotalRecords = 0
-		return info, s.service.Apply(sess, st.Command)
-	}
-	h = handle{Version: handleVersion, SQL: h.SQL, Rows: h.Rows, Settings: set, ID: newID()}
-	raw, err := s.handles.encode(h)
-	if err != nil {
-		return nil, err
-	}
-	ticket, err := flightsql.CreateStatementQueryTicket(raw)
-	if err != nil {
-		return nil, status.Wrap(status.Internal, err, "cannot make a ticket")
-	}
-	s.prepared.put(h.ID, st, 1)
-	info.Endpoint = []*flight.FlightEndpoint{{Ticket: &flight.Ticket{Ticket: ticket}}}
-	return info, nil
 }
 
 // run starts the statement of a handle.

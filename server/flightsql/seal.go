@@ -1,0 +1,68 @@
+package flightsql
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+
+	"github.com/tributary-db/tributary/pushdown/status"
+)
+
+// minKeyBytes is the shortest secret that keys are derived from.
+const minKeyBytes = 16
+
+// errForged is what open fails with when the text is not what seal made, or was
+// made with another key.
+var errForged = errors.New("it was not made with this server's key")
+
+// sealer encrypts and authenticates what a client keeps for the server, so that
+// it can neither be read nor changed. Servers with the same secret open each
+// other's.
+type sealer struct{ aead cipher.AEAD }
+
+// secretOr is the given secret, or a random one, which no other server has.
+func secretOr(secret []byte) ([]byte, error) {
+	if len(secret) == 0 {
+		secret = make([]byte, 32)
+		_, _ = rand.Read(secret) // never fails, see crypto/rand
+	}
+	if len(secret) < minKeyBytes {
+		return nil, status.New(status.InvalidArgument, "the handle key has %d bytes; it needs at least %d", len(secret), minKeyBytes)
+	}
+	return secret, nil
+}
+
+// newSealer derives a key from the secret; what is sealed for one purpose cannot
+// be opened for another.
+func newSealer(secret []byte, purpose string) (*sealer, error) {
+	key, err := hkdf.Key(sha256.New, secret, nil, "tributary "+purpose, 32)
+	if err != nil {
+		return nil, status.Wrap(status.Internal, err, "cannot derive a key")
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, status.Wrap(status.Internal, err, "cannot make a cipher")
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	return &sealer{aead: aead}, status.Wrap(status.Internal, err, "cannot make a cipher")
+}
+
+func (s *sealer) seal(v any) ([]byte, error) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return nil, status.Wrap(status.Internal, err, "cannot encode %T", v)
+	}
+	return s.aead.Seal(nil, nil, body, nil), nil
+}
+
+func (s *sealer) open(raw []byte, v any) error {
+	body, err := s.aead.Open(nil, nil, raw, nil)
+	if err != nil {
+		return errForged
+	}
+	return json.Unmarshal(body, v)
+}
