@@ -113,6 +113,10 @@ func (g *sqlGen) expr(s scope, c class, depth int) string {
 			},
 			func() string { return "CAST(" + sub(decimal) + " AS BIGINT)" },
 			func() string { return "year(" + sub(date) + ")" },
+			func() string {
+				return fmt.Sprintf("%s(%s)", pick(g.r, []string{"year", "quarter", "month", "day", "hour", "minute", "second"}), sub(pick(g.r, []class{date, stamp})))
+			},
+			func() string { return fmt.Sprintf("(%s %s %s)", sub(whole), pick(g.r, []string{"%", "//"}), sub(whole)) },
 			func() string { return "(" + sub(whole) + " // 2)" },
 		})()
 	case decimal:
@@ -135,6 +139,8 @@ func (g *sqlGen) expr(s scope, c class, depth int) string {
 			func() string { return "(-" + sub(double) + ")" },
 			func() string { return "CAST(" + sub(pick(g.r, []class{whole, decimal, double})) + " AS DOUBLE)" },
 			func() string { return "(" + sub(whole) + " / 4)" },
+			func() string { return "(" + sub(double) + " / " + sub(double) + ")" },
+			func() string { return "abs(" + sub(double) + ")" },
 			func() string { return "CAST(" + sub(double) + " AS FLOAT)" },
 		})()
 	case text:
@@ -142,6 +148,10 @@ func (g *sqlGen) expr(s scope, c class, depth int) string {
 			func() string { return pick(g.r, []string{"lower", "upper", "trim", "reverse"}) + "(" + sub(text) + ")" },
 			func() string { return "(" + sub(text) + " || " + sub(text) + ")" },
 			func() string { return "substr(" + sub(text) + ", 1, 2)" },
+			func() string {
+				return fmt.Sprintf("%s(%s, %d)", pick(g.r, []string{"left", "right", "substring"}), sub(text), g.r.IntN(5)-1)
+			},
+			func() string { return fmt.Sprintf("substring(%s, %d, %d)", sub(text), g.r.IntN(4), g.r.IntN(4)) },
 			func() string { return "CAST(" + sub(pick(g.r, []class{whole, decimal, date, truth})) + " AS VARCHAR)" },
 		})()
 	case truth:
@@ -155,7 +165,7 @@ func (g *sqlGen) expr(s scope, c class, depth int) string {
 	case stamp:
 		return pick(g.r, []func() string{
 			func() string {
-				return fmt.Sprintf("date_trunc('%s', %s)", pick(g.r, []string{"day", "month", "hour"}), sub(pick(g.r, []class{stamp, date})))
+				return fmt.Sprintf("date_trunc('%s', %s)", pick(g.r, []string{"year", "quarter", "month", "week", "day", "hour", "minute", "second"}), sub(pick(g.r, []class{stamp, date})))
 			},
 			func() string { return "CAST(" + sub(date) + " AS TIMESTAMP)" },
 			func() string { return "(" + sub(stamp) + " + " + sub(span) + ")" },

@@ -44,9 +44,6 @@ func pushAggregate(a *Aggregate) Node {
 }
 
 func splitAggregate(a *Aggregate) (Node, error) {
-	if a.Sets != nil {
-		return nil, notPushed("it has GROUPING SETS")
-	}
 	v, why := viewOf(a.Input)
 	if v == nil {
 		return nil, notPushed("%s", why)
@@ -70,8 +67,10 @@ type partialBuilder struct {
 	partial Partial
 	keys    map[string]int
 	aggs    map[string]int
-	// ungrouped: the final aggregate has no keys, so COUNT of nothing is 0.
+	// ungrouped: the final aggregate has no keys.
 	ungrouped bool
+	// total: it has a row for no rows at all, in which COUNT is 0.
+	total bool
 }
 
 func newPartialBuilder(v *view) *partialBuilder {
@@ -90,7 +89,8 @@ func (b *partialBuilder) scan() *Scan {
 // come first, because references to aggregates count from their end.
 func (b *partialBuilder) split(a *Aggregate) (Node, error) {
 	b.ungrouped = len(a.Keys) == 0
-	out := &Aggregate{Groupings: a.Groupings}
+	b.total = len(a.Keys) == 0 || slices.ContainsFunc(a.Sets, func(set []int) bool { return len(set) == 0 })
+	out := &Aggregate{Groupings: a.Groupings, Sets: a.Sets}
 	for _, k := range a.Keys {
 		ref, err := b.key(k)
 		if err != nil {
@@ -98,16 +98,18 @@ func (b *partialBuilder) split(a *Aggregate) (Node, error) {
 		}
 		out.Keys = append(out.Keys, ref)
 	}
+	if a.Sets != nil && len(b.partial.Keys) < len(a.Keys) {
+		return nil, notPushed("it has GROUPING SETS over a key that occurs twice")
+	}
 	calls, err := aggCalls(a)
 	if err != nil {
 		return nil, err
 	}
-	distinct, err := b.distinctArg(calls)
-	if err != nil {
+	if err := b.distinctKeys(calls); err != nil {
 		return nil, err
 	}
 	for _, c := range calls {
-		final, err := b.final(c, distinct)
+		final, err := b.final(c)
 		if err != nil {
 			return nil, err
 		}
@@ -158,28 +160,39 @@ func (b *partialBuilder) overTable(e Expr) (Expr, error) {
 	return out, err
 }
 
-// distinctArg makes the argument of the DISTINCT aggregates a group key. All of
-// them must have the same argument: the partial groups are then at most as many
-// as the distinct pairs of keys and argument.
-func (b *partialBuilder) distinctArg(calls []*AggCall) (*Ref, error) {
-	var arg *Ref
+// maxDistinct bounds the different arguments of DISTINCT aggregates: each makes
+// the partial groups finer.
+const maxDistinct = 2
+
+// distinctKeys makes the arguments of the DISTINCT aggregates group keys: the
+// partial groups are then at most as many as the distinct combinations of keys
+// and arguments, and each combination is there.
+func (b *partialBuilder) distinctKeys(calls []*AggCall) error {
+	keys := len(b.partial.Keys)
 	for _, c := range calls {
 		if !dedupes(c) {
 			continue
 		}
 		if err := checkDistinct(c); err != nil {
-			return nil, err
+			return err
 		}
-		ref, err := b.key(c.Args[0])
-		if err != nil {
-			return nil, err
+		if _, err := b.key(distinctArg(c)); err != nil {
+			return err
 		}
-		if arg != nil && arg.Index != ref.Index {
-			return nil, notPushed("it has DISTINCT over different arguments")
-		}
-		arg = ref
 	}
-	return arg, nil
+	if len(b.partial.Keys)-keys > maxDistinct {
+		return notPushed("it has DISTINCT over more than %d arguments", maxDistinct)
+	}
+	return nil
+}
+
+// distinctArg is NULL, which the functions skip, where the filter rejects a row.
+func distinctArg(c *AggCall) Expr {
+	if c.Filter == nil {
+		return c.Args[0]
+	}
+	t := c.Args[0].Type()
+	return &Case{Whens: []When{{Cond: c.Filter, Then: c.Args[0]}}, Else: nullConst(t), Result: t}
 }
 
 // dedupes: DISTINCT matters to the function.
@@ -191,19 +204,17 @@ func extreme(name string) bool {
 }
 
 func checkDistinct(c *AggCall) error {
-	switch {
-	case !slices.Contains([]string{"count", "sum", "avg"}, c.Name) || len(c.Args) != 1:
+	if !slices.Contains([]string{"count", "sum", "avg"}, c.Name) || len(c.Args) != 1 {
 		return notPushed("%s(DISTINCT …) is not pushed", c.Name)
-	case c.Filter != nil:
-		return notPushed("%s(DISTINCT …) has a FILTER", c.Name)
 	}
 	return nil
 }
 
 // final adds the partial aggregates that c needs and returns c over them.
-func (b *partialBuilder) final(c *AggCall, distinct *Ref) (Expr, error) {
+func (b *partialBuilder) final(c *AggCall) (Expr, error) {
 	if dedupes(c) {
-		return &AggCall{Name: c.Name, Args: []Expr{distinct}, Distinct: true, Result: c.Result}, nil
+		ref, err := b.key(distinctArg(c))
+		return &AggCall{Name: c.Name, Args: []Expr{ref}, Distinct: true, Result: c.Result}, err
 	}
 	if c.Name == "count_star" && len(c.Args) == 0 {
 		return b.count(c, nil)
@@ -270,7 +281,7 @@ func (b *partialBuilder) count(c *AggCall, arg Expr) (Expr, error) {
 		return nil, err
 	}
 	out := castTo(sumOf(ref, "HUGEINT"), c.Result)
-	if !b.ungrouped {
+	if !b.total {
 		return out, nil
 	}
 	return &Operator{Kind: "COALESCE", Args: []Expr{out, zero(c.Result)}, Result: c.Result}, nil

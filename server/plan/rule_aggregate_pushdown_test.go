@@ -13,7 +13,7 @@ func TestAggregateEdges(t *testing.T) {
 		"neither keys nor functions": {Input: smallScan(t)},
 		"it computes with":           {Input: smallScan(t), Aggregates: []Expr{integer(1)}},
 		"volatile":                   {Input: &Project{Input: smallScan(t), Exprs: []Expr{volatile("DOUBLE")}}, Keys: []Expr{column(0, "DOUBLE")}},
-		"GROUPING SETS":              {Input: smallScan(t), Keys: []Expr{column(0, "INTEGER")}, Sets: [][]int{{}, {0}}},
+		"GROUPING SETS":              {Input: smallScan(t), Keys: []Expr{column(0, "INTEGER"), column(0, "INTEGER")}, Sets: [][]int{{}, {0}}},
 		"sum of VARCHAR":             {Input: smallScan(t), Aggregates: []Expr{&AggCall{Name: "sum", Args: []Expr{column(1, "VARCHAR")}, Result: "HUGEINT"}}},
 		"avg of HUGEINT": {Input: smallScan(t), Aggregates: []Expr{&AggCall{Name: "avg", Result: "DOUBLE", Args: []Expr{
 			&Cast{Arg: &Cast{Arg: column(0, "INTEGER"), Target: "DECIMAL(12,0)"}, Target: "HUGEINT"},
