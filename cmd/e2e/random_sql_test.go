@@ -116,7 +116,9 @@ func (g *sqlGen) expr(s scope, c class, depth int) string {
 			func() string {
 				return fmt.Sprintf("%s(%s)", pick(g.r, []string{"year", "quarter", "month", "day", "hour", "minute", "second"}), sub(pick(g.r, []class{date, stamp})))
 			},
-			func() string { return fmt.Sprintf("(%s %s %s)", sub(whole), pick(g.r, []string{"%", "//"}), sub(whole)) },
+			func() string {
+				return fmt.Sprintf("(%s %s %s)", sub(whole), pick(g.r, []string{"%", "//"}), sub(whole))
+			},
 			func() string { return "(" + sub(whole) + " // 2)" },
 		})()
 	case decimal:
