@@ -85,7 +85,7 @@ func (s *Server) CancelFlightInfo(ctx context.Context, req *flight.CancelFlightI
 		if !ok {
 			continue
 		}
-		h, err := s.handles.decodeAny(raw)
+		h, err := s.handles.decodeAny(ctx, raw)
 		if err != nil {
 			return flight.CancelFlightInfoResult{}, err
 		}

@@ -15,7 +15,7 @@ import (
 
 func infoOf(t *testing.T, s *Server, id string) *flight.FlightInfo {
 	t.Helper()
-	raw, err := s.handles.ticket(&handle{SQL: "SELECT 1", ID: id})
+	raw, err := s.handles.ticket(t.Context(), &handle{SQL: "SELECT 1", ID: id})
 	require.NoError(t, err)
 	ticket, err := flightsql.CreateStatementQueryTicket(raw)
 	require.NoError(t, err)

@@ -32,7 +32,7 @@ func (s *Server) flightInfo(ctx context.Context, h handle, desc *flight.FlightDe
 		return info, s.service.Apply(sess, st.Command)
 	}
 	h = handle{SQL: h.SQL, Rows: h.Rows, Settings: set, ID: newID()}
-	endpoint, err := s.endpoint(&h)
+	endpoint, err := s.endpoint(ctx, &h)
 	if err != nil {
 		return nil, err
 	}
@@ -42,8 +42,8 @@ func (s *Server) flightInfo(ctx context.Context, h handle, desc *flight.FlightDe
 }
 
 // endpoint is where the rows of h are fetched, for as long as it says.
-func (s *Server) endpoint(h *handle) (*flight.FlightEndpoint, error) {
-	raw, err := s.handles.ticket(h)
+func (s *Server) endpoint(ctx context.Context, h *handle) (*flight.FlightEndpoint, error) {
+	raw, err := s.handles.ticket(ctx, h)
 	if err != nil {
 		return nil, err
 	}
@@ -59,16 +59,16 @@ func (s *Server) endpoint(h *handle) (*flight.FlightEndpoint, error) {
 
 // RenewFlightEndpoint answers with a ticket for the same rows that lives from
 // now on. One that has expired stays so.
-func (s *Server) RenewFlightEndpoint(_ context.Context, req *flight.RenewFlightEndpointRequest) (*flight.FlightEndpoint, error) {
+func (s *Server) RenewFlightEndpoint(ctx context.Context, req *flight.RenewFlightEndpointRequest) (*flight.FlightEndpoint, error) {
 	raw, ok := statementHandle(req.GetEndpoint().GetTicket())
 	if !ok {
 		return nil, status.New(status.InvalidArgument, "only tickets of statements expire and can be renewed")
 	}
-	h, err := s.handles.decode(raw)
+	h, err := s.handles.decode(ctx, raw)
 	if err != nil {
 		return nil, err
 	}
-	renewed, err := s.endpoint(&h)
+	renewed, err := s.endpoint(ctx, &h)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package flightsql
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/server/auth"
 	"github.com/tributary-db/tributary/server/query"
 )
 
@@ -29,9 +31,10 @@ const handleVersion = 3
 
 func (h *handle) expired() bool { return !time.Now().Before(time.Unix(h.Until, 0)) }
 
-// handles makes and reads handles; a client can neither forge nor read one.
+// handles makes and reads handles of the calling user; a client can neither forge
+// nor read one, and another user not use it.
 type handles struct {
-	*sealer
+	*auth.Sealer
 	ticketLife, preparedLife time.Duration
 }
 
@@ -42,8 +45,8 @@ const (
 )
 
 func newHandles(secret []byte, ticketLife, preparedLife time.Duration) (*handles, error) {
-	s, err := newSealer(secret, "statement handle")
-	return &handles{sealer: s, ticketLife: lifeOr(ticketLife, DefaultTicketLife), preparedLife: lifeOr(preparedLife, DefaultPreparedLife)}, err
+	s, err := auth.NewSealer(secret, "statement handle")
+	return &handles{Sealer: s, ticketLife: lifeOr(ticketLife, DefaultTicketLife), preparedLife: lifeOr(preparedLife, DefaultPreparedLife)}, err
 }
 
 func lifeOr(life, standard time.Duration) time.Duration {
@@ -54,19 +57,23 @@ func lifeOr(life, standard time.Duration) time.Duration {
 }
 
 // ticket encodes h as a ticket of a result, which lives from now on.
-func (k *handles) ticket(h *handle) ([]byte, error) { return k.encode(h, k.ticketLife) }
+func (k *handles) ticket(ctx context.Context, h *handle) ([]byte, error) {
+	return k.encode(ctx, h, k.ticketLife)
+}
 
 // prepared encodes h as the handle of a prepared statement.
-func (k *handles) prepared(h *handle) ([]byte, error) { return k.encode(h, k.preparedLife) }
+func (k *handles) prepared(ctx context.Context, h *handle) ([]byte, error) {
+	return k.encode(ctx, h, k.preparedLife)
+}
 
-func (k *handles) encode(h *handle, life time.Duration) ([]byte, error) {
+func (k *handles) encode(ctx context.Context, h *handle, life time.Duration) ([]byte, error) {
 	h.Version, h.Until = handleVersion, time.Now().Add(life).Unix()
-	return k.seal(h)
+	return k.Seal(auth.UserOf(ctx).Name, h)
 }
 
 // decode reads a handle that can still be used.
-func (k *handles) decode(raw []byte) (handle, error) {
-	h, err := k.decodeAny(raw)
+func (k *handles) decode(ctx context.Context, raw []byte) (handle, error) {
+	h, err := k.decodeAny(ctx, raw)
 	if err == nil && h.expired() {
 		err = status.New(status.NotFound, "the statement handle has expired (at %s); execute or prepare the statement again",
 			time.Unix(h.Until, 0).UTC().Format(time.RFC3339))
@@ -75,11 +82,11 @@ func (k *handles) decode(raw []byte) (handle, error) {
 }
 
 // decodeAny reads a handle that may have expired.
-func (k *handles) decodeAny(raw []byte) (handle, error) {
+func (k *handles) decodeAny(ctx context.Context, raw []byte) (handle, error) {
 	var h handle
-	switch err := k.open(raw, &h); {
-	case errors.Is(err, errForged):
-		return h, status.New(status.NotFound, "the statement handle is not one of this server's; prepare the statement again")
+	switch err := k.Open(auth.UserOf(ctx).Name, raw, &h); {
+	case errors.Is(err, auth.ErrForged):
+		return h, status.New(status.NotFound, "the statement handle is not one of this server's for this user; prepare the statement again")
 	case err != nil:
 		return h, status.Wrap(status.InvalidArgument, err, "the statement handle is damaged")
 	case h.Version != handleVersion:

@@ -12,12 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/server/auth"
 	"github.com/tributary-db/tributary/server/query"
 )
 
 func testHandles(t *testing.T, secret string) *handles {
 	t.Helper()
-	key, err := secretOr([]byte(secret))
+	key, err := auth.SecretOr([]byte(secret))
 	require.NoError(t, err)
 	k, err := newHandles(key, time.Minute, time.Hour)
 	require.NoError(t, err)
@@ -27,10 +28,10 @@ func testHandles(t *testing.T, secret string) *handles {
 func TestHandleRoundTrip(t *testing.T) {
 	t.Parallel()
 	want := handle{SQL: "SELECT 'é'", Settings: query.DefaultSettings(), ID: newID(), Rows: [][]string{{"1"}}}
-	raw, err := testHandles(t, "0123456789abcdef").ticket(&want)
+	raw, err := testHandles(t, "0123456789abcdef").ticket(t.Context(), &want)
 	require.NoError(t, err)
 	require.NotContains(t, string(raw), "SELECT", "nobody reads a statement in it")
-	got, err := testHandles(t, "0123456789abcdef").decode(raw)
+	got, err := testHandles(t, "0123456789abcdef").decode(t.Context(), raw)
 	require.NoError(t, err, "another server with the same secret reads it")
 	require.Equal(t, want, got)
 }
@@ -39,23 +40,23 @@ func TestHandleExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		k := testHandles(t, "")
-		ticket, err := k.ticket(&handle{ID: "t"})
+		ticket, err := k.ticket(t.Context(), &handle{ID: "t"})
 		require.NoError(t, err)
-		prepared, err := k.prepared(&handle{ID: "p"})
+		prepared, err := k.prepared(t.Context(), &handle{ID: "p"})
 		require.NoError(t, err)
 		time.Sleep(59 * time.Second)
-		_, err = k.decode(ticket)
+		_, err = k.decode(t.Context(), ticket)
 		require.NoError(t, err)
 		time.Sleep(time.Second)
-		_, err = k.decode(ticket)
+		_, err = k.decode(t.Context(), ticket)
 		require.Equal(t, status.NotFound, status.CodeOf(err))
 		require.ErrorContains(t, err, "expired (at 2000-01-01T00:01:00Z)")
-		_, err = k.decode(prepared)
+		_, err = k.decode(t.Context(), prepared)
 		require.NoError(t, err)
 		time.Sleep(time.Hour)
-		_, err = k.decode(prepared)
+		_, err = k.decode(t.Context(), prepared)
 		require.ErrorContains(t, err, "expired")
-		h, err := k.decodeAny(prepared)
+		h, err := k.decodeAny(t.Context(), prepared)
 		require.NoError(t, err, "it can still be closed")
 		require.Equal(t, "p", h.ID)
 	})
@@ -64,30 +65,32 @@ func TestHandleExpires(t *testing.T) {
 func TestHandleRefusesForgeries(t *testing.T) {
 	t.Parallel()
 	k, other := testHandles(t, "0123456789abcdef"), testHandles(t, "")
-	raw, err := k.ticket(&handle{SQL: "SELECT 1"})
+	raw, err := k.ticket(t.Context(), &handle{SQL: "SELECT 1"})
 	require.NoError(t, err)
-	foreign, err := other.ticket(&handle{SQL: "SELECT 1"})
+	foreign, err := other.ticket(t.Context(), &handle{SQL: "SELECT 1"})
 	require.NoError(t, err)
-	future, err := k.seal(handle{Version: handleVersion + 1})
+	anns, err := k.ticket(auth.WithUser(t.Context(), auth.User{Name: "ann"}), &handle{SQL: "SELECT 1"})
 	require.NoError(t, err)
-	unlike, err := k.seal("text")
+	future, err := k.Seal(auth.Anonymous, handle{Version: handleVersion + 1})
 	require.NoError(t, err)
-	purpose, err := newSealer([]byte("0123456789abcdef"), "something else")
+	unlike, err := k.Seal(auth.Anonymous, "text")
 	require.NoError(t, err)
-	other2, err := purpose.seal(handle{Version: handleVersion})
+	purpose, err := auth.NewSealer([]byte("0123456789abcdef"), "something else")
+	require.NoError(t, err)
+	other2, err := purpose.Seal(auth.Anonymous, handle{Version: handleVersion})
 	require.NoError(t, err)
 	bad := map[string][]byte{
-		"nil": nil, "short": raw[:20], "cut": raw[:len(raw)-1], "foreign": foreign, "future": future, "not a handle": unlike, "of another purpose": other2,
+		"nil": nil, "another user's": anns, "short": raw[:20], "cut": raw[:len(raw)-1], "foreign": foreign, "future": future, "not a handle": unlike, "of another purpose": other2,
 	}
 	for i := range raw {
 		bad[fmt.Sprintf("bit in byte %d", i)] = flipped(raw, i)
 	}
 	for name, text := range bad {
-		_, err := k.decode(text)
+		_, err := k.decode(t.Context(), text)
 		require.Error(t, err, name)
 		require.Contains(t, []status.Code{status.NotFound, status.InvalidArgument}, status.CodeOf(err), name)
 	}
-	_, err = secretOr([]byte("short"))
+	_, err = auth.SecretOr([]byte("short"))
 	require.ErrorContains(t, err, "at least 16")
 }
 
@@ -102,7 +105,7 @@ func TestRenewFlightEndpoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := New(Config{Alloc: memory.DefaultAllocator, TicketLife: time.Minute})
 		require.NoError(t, err)
-		first, err := s.endpoint(&handle{ID: "x", SQL: "SELECT 1"})
+		first, err := s.endpoint(t.Context(), &handle{ID: "x", SQL: "SELECT 1"})
 		require.NoError(t, err)
 		require.Equal(t, time.Now().Add(time.Minute), first.GetExpirationTime().AsTime().Local())
 		time.Sleep(50 * time.Second)
@@ -113,7 +116,7 @@ func TestRenewFlightEndpoint(t *testing.T) {
 		require.ErrorContains(t, err, "expired")
 		raw, ok := statementHandle(second.GetTicket())
 		require.True(t, ok)
-		h, err := s.handles.decode(raw)
+		h, err := s.handles.decode(t.Context(), raw)
 		require.NoError(t, err)
 		require.Equal(t, "x", h.ID, "it is the same result")
 		_, err = s.RenewFlightEndpoint(t.Context(), &flight.RenewFlightEndpointRequest{})

@@ -15,7 +15,7 @@ import (
 // It answers with a new handle that carries them, for any coordinator, and
 // keeps them under the old one, for clients that go on with that.
 func (s *Server) DoPutPreparedStatementQuery(ctx context.Context, cmd flightsql.PreparedStatementQuery, values flight.MessageReader, _ flight.MetadataWriter) ([]byte, error) {
-	h, err := s.handles.decode(cmd.GetPreparedStatementHandle())
+	h, err := s.handles.decode(ctx, cmd.GetPreparedStatementHandle())
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func (s *Server) DoPutPreparedStatementQuery(ctx context.Context, cmd flightsql.
 	}
 	s.bound.put(h.ID, h.Rows, 1+weight(h.Rows))
 	h.ID = newID()
-	return s.handles.prepared(&h)
+	return s.handles.prepared(ctx, &h)
 }
 
 // batches reads what a client sends, to io.EOF. A stream whose schema has no
@@ -46,8 +46,8 @@ func batches(values flight.MessageReader) func() (arrow.RecordBatch, error) {
 
 // boundHandle decodes a handle, with the values that were last bound under its
 // id: a client that binds again may not have taken the new handle.
-func (s *Server) boundHandle(raw []byte) (handle, error) {
-	h, err := s.handles.decode(raw)
+func (s *Server) boundHandle(ctx context.Context, raw []byte) (handle, error) {
+	h, err := s.handles.decode(ctx, raw)
 	if err != nil {
 		return handle{}, err
 	}

@@ -13,16 +13,16 @@ func TestBoundHandle(t *testing.T) {
 	require.NoError(t, err)
 	own, last := [][]string{{"1"}}, [][]string{{"2"}, {"3"}}
 	h := handle{SQL: "SELECT ?", ID: "x", Rows: own}
-	raw, err := s.handles.prepared(&h)
+	raw, err := s.handles.prepared(t.Context(), &h)
 	require.NoError(t, err)
-	got, err := s.boundHandle(raw)
+	got, err := s.boundHandle(t.Context(), raw)
 	require.NoError(t, err)
 	require.Equal(t, own, got.Rows, "a handle carries its values")
 	s.bound.put("x", last, 1+weight(last))
-	got, err = s.boundHandle(raw)
+	got, err = s.boundHandle(t.Context(), raw)
 	require.NoError(t, err)
 	require.Equal(t, last, got.Rows, "a client that ignored the newest handle gets what it bound last")
-	_, err = s.boundHandle(raw[1:])
+	_, err = s.boundHandle(t.Context(), raw[1:])
 	require.Error(t, err)
 	require.Equal(t, 1+2*17, s.bound.weight)
 }

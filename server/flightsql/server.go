@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/server/auth"
 	"github.com/tributary-db/tributary/server/query"
 )
 
@@ -60,7 +61,7 @@ type Server struct {
 
 // New returns a Server.
 func New(cfg Config) (*Server, error) {
-	secret, err := secretOr(cfg.Key)
+	secret, err := auth.SecretOr(cfg.Key)
 	if err != nil {
 		return nil, err
 	}

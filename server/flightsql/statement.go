@@ -30,7 +30,7 @@ func (s *Server) CreatePreparedStatement(ctx context.Context, req flightsql.Acti
 		return flightsql.ActionCreatePreparedStatementResult{}, err
 	}
 	h := handle{SQL: st.SQL, Settings: set, ID: newID()}
-	raw, err := s.handles.prepared(&h)
+	raw, err := s.handles.prepared(ctx, &h)
 	if err != nil {
 		return flightsql.ActionCreatePreparedStatementResult{}, err
 	}
@@ -44,8 +44,8 @@ func (s *Server) CreatePreparedStatement(ctx context.Context, req flightsql.Acti
 }
 
 // ClosePreparedStatement forgets the plan and the values of a handle.
-func (s *Server) ClosePreparedStatement(_ context.Context, req flightsql.ActionClosePreparedStatementRequest) error {
-	h, err := s.handles.decodeAny(req.GetPreparedStatementHandle())
+func (s *Server) ClosePreparedStatement(ctx context.Context, req flightsql.ActionClosePreparedStatementRequest) error {
+	h, err := s.handles.decodeAny(ctx, req.GetPreparedStatementHandle())
 	if err == nil {
 		s.prepared.take(h.ID)
 		s.bound.take(h.ID)
@@ -55,7 +55,7 @@ func (s *Server) ClosePreparedStatement(_ context.Context, req flightsql.ActionC
 
 // GetFlightInfoPreparedStatement is GetFlightInfoStatement for a handle.
 func (s *Server) GetFlightInfoPreparedStatement(ctx context.Context, cmd flightsql.PreparedStatementQuery, desc *flight.FlightDescriptor) (*flight.FlightInfo, error) {
-	h, err := s.boundHandle(cmd.GetPreparedStatementHandle())
+	h, err := s.boundHandle(ctx, cmd.GetPreparedStatementHandle())
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (s *Server) GetFlightInfoPreparedStatement(ctx context.Context, cmd flights
 
 // GetSchemaPreparedStatement is GetSchemaStatement for a handle.
 func (s *Server) GetSchemaPreparedStatement(ctx context.Context, cmd flightsql.PreparedStatementQuery, _ *flight.FlightDescriptor) (*flight.SchemaResult, error) {
-	h, err := s.boundHandle(cmd.GetPreparedStatementHandle())
+	h, err := s.boundHandle(ctx, cmd.GetPreparedStatementHandle())
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (s *Server) GetSchemaPreparedStatement(ctx context.Context, cmd flightsql.P
 
 // DoPutPreparedStatementUpdate runs SET and the like from a handle.
 func (s *Server) DoPutPreparedStatementUpdate(ctx context.Context, cmd flightsql.PreparedStatementUpdate, params flight.MessageReader) (int64, error) {
-	h, err := s.handles.decode(cmd.GetPreparedStatementHandle())
+	h, err := s.handles.decode(ctx, cmd.GetPreparedStatementHandle())
 	if err != nil {
 		return 0, err
 	}

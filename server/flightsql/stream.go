@@ -42,7 +42,7 @@ func (f *flightService) DoGet(ticket *flight.Ticket, stream flight.FlightService
 	if !ok {
 		return f.FlightServer.DoGet(ticket, stream)
 	}
-	h, err := f.server.boundHandle(raw)
+	h, err := f.server.boundHandle(stream.Context(), raw)
 	if err != nil {
 		return err
 	}

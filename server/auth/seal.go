@@ -1,4 +1,4 @@
-package flightsql
+package auth
 
 import (
 	"crypto/aes"
@@ -15,17 +15,17 @@ import (
 // minKeyBytes is the shortest secret that keys are derived from.
 const minKeyBytes = 16
 
-// errForged is what open fails with when the text is not what seal made, or was
-// made with another key.
-var errForged = errors.New("it was not made with this server's key")
+// ErrForged is what Open fails with when the text is not what Seal made, or was
+// made with another key or for another user.
+var ErrForged = errors.New("it was not made with this server's key for this user")
 
-// sealer encrypts and authenticates what a client keeps for the server, so that
+// Sealer encrypts and authenticates what a client keeps for the server, so that
 // it can neither be read nor changed. Servers with the same secret open each
 // other's.
-type sealer struct{ aead cipher.AEAD }
+type Sealer struct{ aead cipher.AEAD }
 
-// secretOr is the given secret, or a random one, which no other server has.
-func secretOr(secret []byte) ([]byte, error) {
+// SecretOr is the given secret, or a random one, which no other server has.
+func SecretOr(secret []byte) ([]byte, error) {
 	if len(secret) == 0 {
 		secret = make([]byte, 32)
 		_, _ = rand.Read(secret) // never fails, see crypto/rand
@@ -36,9 +36,9 @@ func secretOr(secret []byte) ([]byte, error) {
 	return secret, nil
 }
 
-// newSealer derives a key from the secret; what is sealed for one purpose cannot
+// NewSealer derives a key from the secret; what is sealed for one purpose cannot
 // be opened for another.
-func newSealer(secret []byte, purpose string) (*sealer, error) {
+func NewSealer(secret []byte, purpose string) (*Sealer, error) {
 	key, err := hkdf.Key(sha256.New, secret, nil, "tributary "+purpose, 32)
 	if err != nil {
 		return nil, status.Wrap(status.Internal, err, "cannot derive a key")
@@ -48,21 +48,23 @@ func newSealer(secret []byte, purpose string) (*sealer, error) {
 		return nil, status.Wrap(status.Internal, err, "cannot make a cipher")
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
-	return &sealer{aead: aead}, status.Wrap(status.Internal, err, "cannot make a cipher")
+	return &Sealer{aead: aead}, status.Wrap(status.Internal, err, "cannot make a cipher")
 }
 
-func (s *sealer) seal(v any) ([]byte, error) {
+// Seal encodes v for a user; nobody else's Open takes it.
+func (s *Sealer) Seal(user string, v any) ([]byte, error) {
 	body, err := json.Marshal(v)
 	if err != nil {
 		return nil, status.Wrap(status.Internal, err, "cannot encode %T", v)
 	}
-	return s.aead.Seal(nil, nil, body, nil), nil
+	return s.aead.Seal(nil, nil, body, []byte(user)), nil
 }
 
-func (s *sealer) open(raw []byte, v any) error {
-	body, err := s.aead.Open(nil, nil, raw, nil)
+// Open decodes what Seal made for the user into v.
+func (s *Sealer) Open(user string, raw []byte, v any) error {
+	body, err := s.aead.Open(nil, nil, raw, []byte(user))
 	if err != nil {
-		return errForged
+		return ErrForged
 	}
 	return json.Unmarshal(body, v)
 }
