@@ -3,12 +3,14 @@ package scanner
 import (
 	"context"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/flight"
 	"google.golang.org/grpc"
 
 	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/codec/secure"
 	"github.com/tributary-db/tributary/pushdown/status"
 )
 
@@ -22,9 +24,11 @@ func (s *Scanner) Register(g *grpc.Server) {
 const drainTime = time.Second
 
 // Serve serves on a listener until ctx ends, then stops the scans that run. It
-// closes the listener.
-func (s *Scanner) Serve(ctx context.Context, lis net.Listener) error {
-	g := grpc.NewServer(codec.ServerOptions()...)
+// closes the listener. Options such as TLS credentials come on top of
+// codec.ServerOptions.
+func (s *Scanner) Serve(ctx context.Context, lis net.Listener, opts ...grpc.ServerOption) error {
+	all := slices.Concat(codec.ServerOptions(), secure.Limits(), s.recovery(), opts)
+	g := grpc.NewServer(all...)
 	s.Register(g)
 	stopped := make(chan struct{})
 	unlink := context.AfterFunc(ctx, func() {
