@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"time"
 
@@ -14,6 +13,8 @@ import (
 // coordinatorCmd is `tributary coordinator`.
 type coordinatorCmd struct {
 	common
+	serverTLS
+	scannerLink
 	Listen        string        `help:"Address for Flight SQL clients." default:"127.0.0.1:8815"`
 	HTTP          string        `name:"http" help:"Address for /metrics, /healthz and /readyz; empty for none." default:"127.0.0.1:8080"`
 	Scanner       []string      `help:"Address of a scanner; repeat for each." placeholder:"HOST:PORT"`
@@ -32,12 +33,20 @@ type coordinatorCmd struct {
 func (c *coordinatorCmd) Run(ctx context.Context, out *console) (err error) {
 	log := c.logger(out.stderr)
 	registry := newRegistry()
+	opts, err := c.options(log)
+	if err != nil {
+		return err
+	}
+	dial, err := c.dialer(log)
+	if err != nil {
+		return err
+	}
 	lis, err := listen(c.Listen)
 	if err != nil {
 		return err
 	}
 	coordinator, err := server.New(ctx, server.Config{
-		Scanners: c.Scanner, Refresh: c.Refresh, Key: []byte(c.HandleKey), TicketLife: c.TicketLife, PreparedLife: c.PreparedLife, Version: version, Registry: registry, Logger: log,
+		Scanners: c.Scanner, Dial: dial, Refresh: c.Refresh, Key: []byte(c.HandleKey), TicketLife: c.TicketLife, PreparedLife: c.PreparedLife, Version: version, Registry: registry, Logger: log,
 		Engine: engine.Config{
 			Threads: c.Threads, MemoryLimit: int64(c.QueryMemory), TempDir: c.TempDir,
 			MaxTempBytes: int64(c.MaxSpillBytes), Warm: 2, MaxOpen: c.MaxQueries,
@@ -47,8 +56,8 @@ func (c *coordinatorCmd) Run(ctx context.Context, out *console) (err error) {
 		return errors.Join(err, lis.Close())
 	}
 	defer func() { err = errors.Join(err, coordinator.Close()) }()
-	warnOpen(log, c.Listen)
-	log.Info().Str("version", version).Strs("scanners", c.Scanner).Str("uri", fmt.Sprintf("grpc://%s", lis.Addr())).Msg("coordinator is up")
+	warnOpen(log, c.Listen, c.on(), c.TLSClientCA != "")
+	log.Info().Str("version", version).Strs("scanners", c.Scanner).Str("uri", c.uri(lis.Addr())).Msg("coordinator is up")
 	return node{http: c.HTTP, registry: registry, ready: coordinator.Ready, log: log,
-		serve: func(ctx context.Context, l net.Listener) error { return coordinator.Serve(ctx, l) }}.run(ctx, lis)
+		serve: func(ctx context.Context, l net.Listener) error { return coordinator.Serve(ctx, l, opts...) }}.run(ctx, lis)
 }

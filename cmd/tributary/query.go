@@ -12,16 +12,14 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow/flight"
 	"github.com/apache/arrow-go/v18/arrow/flight/flightsql"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-
 	"github.com/tributary-db/tributary/codec/grpcstatus"
 	"github.com/tributary-db/tributary/pushdown/status"
 )
 
 // queryCmd is `tributary query`.
 type queryCmd struct {
-	Server  string            `help:"The coordinator." default:"grpc://127.0.0.1:8815"`
+	login
+	Server  string            `help:"The coordinator: grpc://host:port, or grpc+tls://host:port." default:"grpc://127.0.0.1:8815"`
 	Format  string            `help:"How rows are printed: table, csv, json (one object a line), arrow (IPC stream), parquet." default:"table" enum:"table,csv,json,arrow,parquet"`
 	Set     map[string]string `help:"Session settings, such as pushdown=off." placeholder:"NAME=VALUE"`
 	Timeout time.Duration     `help:"Give up after this time; 0 is never." default:"0"`
@@ -46,21 +44,6 @@ func (c *queryCmd) Run(ctx context.Context, out *console) (err error) {
 		return c.runOne(ctx, client, c.SQL, out)
 	}
 	return c.shell(ctx, client, out)
-}
-
-func (c *queryCmd) connect(ctx context.Context) (*flightsql.Client, error) {
-	addr := c.Server
-	for _, scheme := range []string{"grpc://", "grpc+tcp://"} {
-		addr = strings.TrimPrefix(addr, scheme)
-	}
-	if strings.Contains(addr, "://") {
-		return nil, status.New(status.Unimplemented, "--server %q: only grpc://host:port is supported", c.Server)
-	}
-	client, err := flightsql.NewClientCtx(ctx, addr, nil, nil,
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)),
-		grpc.WithInitialWindowSize(16<<20), grpc.WithInitialConnWindowSize(16<<20))
-	return client, status.Wrap(status.Unavailable, err, "cannot connect to %s", c.Server)
 }
 
 func (c *queryCmd) applySettings(ctx context.Context, client *flightsql.Client) error {

@@ -8,6 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/rs/zerolog"
+	"google.golang.org/grpc"
+
+	"github.com/tributary-db/tributary/codec/secure"
 	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/scanner"
 	"github.com/tributary-db/tributary/scanner/duckdb"
@@ -16,15 +20,17 @@ import (
 // scannerCmd is `tributary scanner`.
 type scannerCmd struct {
 	common
-	Listen  string   `help:"Address for the coordinator and for any Flight client." default:"127.0.0.1:8816"`
-	HTTP    string   `name:"http" help:"Address for /metrics, /healthz and /readyz; empty for none." default:"127.0.0.1:8081"`
-	Name    string   `help:"Name of this node, unique in the federation; the default is the listen address." placeholder:"NAME"`
-	Table   []string `help:"A table and its files (Parquet, CSV, JSON): [schema.]name=glob. Each file is a partition." placeholder:"NAME=GLOB" sep:"none"`
-	Disable []string `help:"Capabilities to withhold: agg, filter, limit, topn, all, or a name such as filter.like."`
-	Workers int      `help:"Partitions scanned at once; 0 is one a core." default:"0"`
-	Threads int      `help:"DuckDB threads; 0 is one a core." default:"0"`
-	Memory  byteSize `help:"DuckDB memory." default:"4GiB"`
-	TempDir string   `help:"Where DuckDB spills; the default is the system's."`
+	serverTLS
+	SecretFile string   `help:"File with the secret that this scanner and its coordinators share; strangers are refused." placeholder:"FILE"`
+	Listen     string   `help:"Address for the coordinator and for any Flight client." default:"127.0.0.1:8816"`
+	HTTP       string   `name:"http" help:"Address for /metrics, /healthz and /readyz; empty for none." default:"127.0.0.1:8081"`
+	Name       string   `help:"Name of this node, unique in the federation; the default is the listen address." placeholder:"NAME"`
+	Table      []string `help:"A table and its files (Parquet, CSV, JSON): [schema.]name=glob. Each file is a partition." placeholder:"NAME=GLOB" sep:"none"`
+	Disable    []string `help:"Capabilities to withhold: agg, filter, limit, topn, all, or a name such as filter.like."`
+	Workers    int      `help:"Partitions scanned at once; 0 is one a core." default:"0"`
+	Threads    int      `help:"DuckDB threads; 0 is one a core." default:"0"`
+	Memory     byteSize `help:"DuckDB memory." default:"4GiB"`
+	TempDir    string   `help:"Where DuckDB spills; the default is the system's."`
 }
 
 // scannerFile is the part of a configuration file that flags do not cover.
@@ -52,6 +58,10 @@ type duckdbConfig struct {
 // Run serves until ctx is done.
 func (c *scannerCmd) Run(ctx context.Context, out *console) (err error) {
 	log := c.logger(out.stderr)
+	opts, err := c.guarded(log)
+	if err != nil {
+		return err
+	}
 	engine, err := duckdb.NewEngine(duckdb.EngineConfig{Threads: c.Threads, MemoryLimit: int64(c.Memory), TempDir: c.TempDir})
 	if err != nil {
 		return err
@@ -75,10 +85,23 @@ func (c *scannerCmd) Run(ctx context.Context, out *console) (err error) {
 		return errors.Join(err, lis.Close())
 	}
 	defer func() { err = errors.Join(err, node_.Close()) }()
-	warnOpen(log, c.Listen)
-	log.Info().Str("version", version).Str("name", name).Int("tables", len(tables)).Stringer("listen", lis.Addr()).Msg("scanner is up")
+	warnOpen(log, c.Listen, c.on(), c.SecretFile != "" || c.TLSClientCA != "")
+	log.Info().Str("version", version).Str("name", name).Int("tables", len(tables)).Str("uri", c.uri(lis.Addr())).Msg("scanner is up")
 	return node{http: c.HTTP, registry: registry, ready: func() error { return nil }, log: log,
-		serve: func(ctx context.Context, l net.Listener) error { return node_.Serve(ctx, l) }}.run(ctx, lis)
+		serve: func(ctx context.Context, l net.Listener) error { return node_.Serve(ctx, l, opts...) }}.run(ctx, lis)
+}
+
+// guarded are the gRPC options that keep strangers out.
+func (c *scannerCmd) guarded(log zerolog.Logger) ([]grpc.ServerOption, error) {
+	opts, err := c.options(log)
+	if err != nil || c.SecretFile == "" {
+		return opts, err
+	}
+	secret, err := secure.NewSecret(c.SecretFile, warnFile(log))
+	if err != nil {
+		return nil, status.Wrap(status.InvalidArgument, err, "--secret-file")
+	}
+	return append(opts, secret.Guard()...), nil
 }
 
 // tables makes the sources of --table and of the configuration file. Several

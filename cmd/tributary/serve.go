@@ -44,19 +44,6 @@ func listen(addr string) (net.Listener, error) {
 	return lis, nil
 }
 
-// warnOpen warns when an address can be reached from other machines: nothing
-// is encrypted or authenticated.
-func warnOpen(log zerolog.Logger, addr string) {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return
-	}
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
-		return
-	}
-	log.Warn().Str("listen", addr).Msg("listening beyond this machine WITHOUT TLS OR AUTHENTICATION: anyone who reaches this address reads every table")
-}
-
 // node is what a server command serves.
 type node struct {
 	http     string

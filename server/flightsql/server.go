@@ -2,6 +2,7 @@ package flightsql
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/flight"
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/codec/secure"
 	"github.com/tributary-db/tributary/server/auth"
 	"github.com/tributary-db/tributary/server/query"
 )
@@ -84,7 +86,7 @@ func New(cfg Config) (*Server, error) {
 
 // GRPCServer returns a gRPC server that serves s.
 func (s *Server) GRPCServer(extra ...grpc.ServerOption) *grpc.Server {
-	opts := append(codec.ServerOptions(),
+	opts := append(slices.Concat(codec.ServerOptions(), secure.Limits()),
 		grpc.ChainUnaryInterceptor(s.interceptUnary),
 		grpc.ChainStreamInterceptor(s.interceptStream),
 		grpc.StatsHandler(s.sessions),
