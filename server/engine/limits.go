@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/server/sqllex"
 )
 
 // checkLimits refuses, before DuckDB's parser sees it, a statement that is too
@@ -21,159 +22,42 @@ func checkLimits(sql string, cfg BinderConfig) error {
 	return nil
 }
 
-// nesting is the greatest depth of brackets, CASE and runs of prefix operators
-// outside of strings, quoted names and comments.
+// nesting is the greatest depth of brackets, CASE and runs of prefix operators.
 func nesting(sql string) int {
 	depth, deepest, run := 0, 0, 0
-	for i := 0; i < len(sql); {
-		if n := skipLength(sql[i:], i > 0 && isWord(sql[i-1])); n > 0 {
-			if sql[i] != '-' && sql[i] != '/' {
-				run = 0
-			}
-			i += n
-			continue
-		}
-		n := 1
-		switch c := sql[i]; {
-		case c == '(' || c == '[' || c == '{':
-			depth++
-			run = 0
-		case c == ')' || c == ']' || c == '}':
-			depth = max(0, depth-1)
-			run = 0
-		case isWord(c):
-			n = wordLength(sql[i:])
-			word := sql[i : i+n]
-			depth = caseDepth(depth, word)
-			run = prefixRun(run, word)
-		case c == '-' || c == '+' || c == '~':
-			run++
-		case c != ' ' && c != '\t' && c != '\n' && c != '\r':
-			run = 0
-		}
+	for t := range sqllex.Tokens(sql) {
+		depth = max(0, depth+bracket(t))
+		run = prefixRun(run, t)
 		deepest = max(deepest, depth+run)
-		i += n
 	}
 	return deepest
 }
 
-// caseDepth counts CASE … END as a bracket.
-func caseDepth(depth int, word string) int {
+// bracket is 1 for what opens a level and -1 for what closes one; CASE … END is
+// a bracket too.
+func bracket(t sqllex.Token) int {
 	switch {
-	case strings.EqualFold(word, "case"):
-		return depth + 1
-	case strings.EqualFold(word, "end"):
-		return max(0, depth-1)
+	case t.Kind == sqllex.Symbol && strings.Contains("([{", t.Text), t.Is("case"):
+		return 1
+	case t.Kind == sqllex.Symbol && strings.Contains(")]}", t.Text), t.Is("end"):
+		return -1
 	}
-	return depth
+	return 0
 }
 
 // prefixRun counts NOT NOT NOT … and - - - …, which nest without brackets.
-func prefixRun(run int, word string) int {
-	if strings.EqualFold(word, "not") {
+func prefixRun(run int, t sqllex.Token) int {
+	if t.Is("not") || t.Kind == sqllex.Symbol && strings.Contains("-+~", t.Text) {
 		return run + 1
 	}
 	return 0
 }
 
-// skipLength is the length of the comment, string or quoted name that sql
-// starts with, or 0. inWord says that a word character precedes.
-func skipLength(sql string, inWord bool) int {
-	switch {
-	case strings.HasPrefix(sql, "--"):
-		return through(sql, 2, "\n")
-	case strings.HasPrefix(sql, "/*"):
-		return blockComment(sql)
-	case sql[0] == '\'':
-		return through(sql, 1, "'")
-	case sql[0] == '"':
-		return through(sql, 1, `"`)
-	case !inWord && len(sql) > 1 && (sql[0] == 'e' || sql[0] == 'E') && sql[1] == '\'':
-		return escapeString(sql)
-	case !inWord && sql[0] == '$':
-		return dollarQuoted(sql)
-	}
-	return 0
-}
-
-// through is the length up to and including the terminator, looked for from at.
-// A doubled quote inside simply starts the next quoted piece.
-func through(sql string, at int, terminator string) int {
-	n := strings.Index(sql[at:], terminator)
-	if n < 0 {
-		return len(sql)
-	}
-	return at + n + len(terminator)
-}
-
-// blockComment is the length of a comment; comments nest.
-func blockComment(sql string) int {
-	depth := 0
-	for i := 0; i+1 < len(sql); i++ {
-		switch sql[i : i+2] {
-		case "/*":
-			depth++
-			i++
-		case "*/":
-			depth--
-			i++
-			if depth == 0 {
-				return i + 1
-			}
-		}
-	}
-	return len(sql)
-}
-
-// escapeString is the length of an E'…' string, where a backslash escapes.
-func escapeString(sql string) int {
-	for i := 2; i < len(sql); i++ {
-		switch sql[i] {
-		case '\\':
-			i++
-		case '\'':
-			return i + 1
-		}
-	}
-	return len(sql)
-}
-
-// dollarQuoted is the length of a $tag$…$tag$ string, or 0 for a parameter.
-func dollarQuoted(sql string) int {
-	end := strings.IndexByte(sql[1:], '$') + 1
-	if end == 0 {
-		return 0
-	}
-	tag := sql[:end+1]
-	for i := 1; i < end; i++ {
-		if !isWord(tag[i]) || i == 1 && tag[i] >= '0' && tag[i] <= '9' {
-			return 0
-		}
-	}
-	return through(sql, len(tag), tag)
-}
-
-func isWord(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
-}
-
-func wordLength(sql string) int {
-	n := 1
-	for n < len(sql) && isWord(sql[n]) {
-		n++
-	}
-	return n
-}
-
 // firstWord is the first keyword of a statement, in upper case.
 func firstWord(sql string) string {
-	for i := 0; i < len(sql); i++ {
-		if n := skipLength(sql[i:], false); n > 0 {
-			i += n - 1
-			continue
-		}
-		if isWord(sql[i]) {
-			return strings.ToUpper(sql[i : i+wordLength(sql[i:])])
+	for t := range sqllex.Tokens(sql) {
+		if t.Kind == sqllex.Word {
+			return strings.ToUpper(t.Text)
 		}
 	}
 	return ""

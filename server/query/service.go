@@ -36,12 +36,13 @@ type Config struct {
 // Service plans and runs statements. It is safe for concurrent use.
 type Service struct {
 	cfg     Config
+	plans   *planCache
 	metrics *metrics
 }
 
 // New returns a Service.
 func New(cfg Config) *Service {
-	return &Service{cfg: cfg, metrics: newMetrics(cfg.Registry)}
+	return &Service{cfg: cfg, plans: newPlanCache(cfg.Planner), metrics: newMetrics(cfg.Registry)}
 }
 
 // Catalog is the catalog that statements see.
@@ -102,7 +103,7 @@ func (s *Service) Prepare(ctx context.Context, sql string, set Settings) (*State
 }
 
 func (s *Service) plan(ctx context.Context, st *Statement) error {
-	planned, err := s.cfg.Planner.Plan(ctx, st.Command.SQL, s.cfg.Catalog.Snapshot(), plan.Options{Pushdown: st.Settings.Pushdown})
+	planned, err := s.plans.plan(ctx, st.Command.SQL, s.cfg.Catalog.Snapshot(), plan.Options{Pushdown: st.Settings.Pushdown})
 	if err != nil {
 		return err
 	}

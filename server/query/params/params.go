@@ -156,7 +156,7 @@ func columnsFor(ps []Param, schema *arrow.Schema) ([]int, error) {
 	for i, p := range ps {
 		at, ok := byName[p.Name]
 		columns[i] = at
-		named = named && ok && !isDigit(p.Name[0])
+		named = named && ok && (p.Name[0] < '0' || p.Name[0] > '9')
 	}
 	if !named {
 		for i := range columns {
