@@ -177,6 +177,8 @@ func TestReplacedFileIsNotPruned(t *testing.T) {
 		want := strconv.Itoa(1000*(step+1) + 700)
 		require.Equal(t, want, answer(t, d, f.coordinator, set, fmt.Sprintf("SELECT min(id) FROM events WHERE id BETWEEN %s AND 4999", want)))
 	}
+	f.write(t, 5, eventRows(5)+" LIMIT 50")
+	rowsScanned(t, d, f.coordinator, set, "SELECT sum(id) FROM events WHERE id BETWEEN 500 AND 520") // EXPLAIN ANALYZE plans again too
 	require.NoError(t, os.Remove(f.path(6)))
 	require.Equal(t, "0", answer(t, d, f.coordinator, set, "SELECT count(*) FROM events WHERE id BETWEEN 600 AND 699"))
 	require.NoError(t, f.coordinator.Catalog().Refresh(t.Context()))

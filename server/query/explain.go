@@ -14,33 +14,35 @@ import (
 // explain returns the plan as rows of text; with Analyze it runs the query to
 // its end first and adds what was measured.
 func (s *Service) explain(run *running, st *Statement) (Stream, error) {
-	text := st.plan.Explain()
+	text := st.plan.Explain
 	if st.Command.Analyze {
-		stream, err := s.execute(run.ctx, run.id, st)
-		if err != nil {
+		if err := s.analyze(run, st); err != nil {
 			return nil, err
 		}
-		run.stream = stream
-		rows, err := drain(run.ctx, stream)
-		if err := errors.Join(err, stream.Close()); err != nil {
-			return nil, err
-		}
-		run.rows = rows
-		text = st.plan.ExplainAnalyze(stream.Stats())
+		text = func() string { return st.plan.ExplainAnalyze(run.stream.Stats()) }
 	}
-	return newTextStream(st.Schema, s.cfg.Alloc, strings.Split(strings.TrimRight(text, "\n"), "\n")), nil
+	return newTextStream(st.Schema, s.cfg.Alloc, strings.Split(strings.TrimRight(text(), "\n"), "\n")), nil
 }
 
-func drain(ctx context.Context, stream Stream) (rows int64, err error) {
+// analyze runs a query like any other, and drops its rows.
+func (s *Service) analyze(run *running, st *Statement) error {
+	stream, err := s.execute(run.ctx, run.id, st)
+	if err != nil {
+		return err
+	}
+	run.stream = stream
+	return errors.Join(drain(run.ctx, run), run.stream.Close())
+}
+
+func drain(ctx context.Context, stream Stream) error {
 	for {
 		batch, err := stream.Next(ctx)
 		if errors.Is(err, io.EOF) {
-			return rows, nil
+			return nil
 		}
 		if err != nil {
-			return rows, err
+			return err
 		}
-		rows += batch.NumRows()
 		batch.Release()
 	}
 }
