@@ -55,6 +55,9 @@ func (s *Scanner) newJob(t *table, schema *arrow.Schema, spec pushdown.Spec, out
 // source does everything and aggregates, and so is an engine that has threads
 // of its own.
 func reads(split pushdown.SplitResult, caps pushdown.Capabilities) []pushdown.Spec {
+	if split.Remote.Limit == 0 || split.Residual != nil && split.Residual.Limit == 0 {
+		return nil // no rows are wanted, only an answer
+	}
 	if split.Residual == nil && caps.Has(pushdown.CapAggCount) {
 		return []pushdown.Spec{split.Remote}
 	}

@@ -118,9 +118,9 @@ func TestPruning(t *testing.T) {
 				where string
 				files int // read, at most
 			}{
-				{"id < 0", 2}, {"id = 512", 2}, {"id BETWEEN 250 AND 349", 2}, {"day >= DATE '2024-01-07'", 2},
-				{"day = DATE '2024-01-03' OR id IN (5, 7)", 3}, {"late IS NOT NULL", 2}, {"late IS NULL", 7}, {"late > 750", 2},
-				{"name IS NULL", 8}, {"amount > 100", 2}, {"amount > 5", 8}, {"NOT (id < 700)", 2}, {"id IS DISTINCT FROM 4", 8},
+				{"id < 0", 0}, {"id = 512", 1}, {"id BETWEEN 250 AND 349", 2}, {"day >= DATE '2024-01-07'", 2},
+				{"day = DATE '2024-01-03' OR id IN (5, 7)", 3}, {"late IS NOT NULL", 1}, {"late IS NULL", 7}, {"late > 750", 1},
+				{"name IS NULL", 8}, {"amount > 100", 0}, {"amount > 5", 8}, {"NOT (id < 700)", 1}, {"id IS DISTINCT FROM 4", 8},
 			} {
 				for _, sql := range []string{
 					"SELECT count(*), sum(id), min(name), max(amount) FROM events WHERE " + c.where,
@@ -134,6 +134,9 @@ func TestPruning(t *testing.T) {
 				sql := "SELECT sum(id) FROM events WHERE " + c.where
 				rows, text := rowsScanned(t, d, f.coordinator, query.DefaultSettings(), sql)
 				require.LessOrEqual(t, rows, 100*c.files, text)
+				if c.files == 0 {
+					require.Contains(t, text, "reads nothing, confirms its statistics")
+				}
 				require.Equal(t, c.files < pruneFileCount, strings.Contains(text, "pruned by"), text)
 				all, _ := rowsScanned(t, d, f.coordinator, off, sql)
 				require.Equal(t, 100*pruneFileCount, all)
@@ -183,5 +186,50 @@ func TestReplacedFileIsNotPruned(t *testing.T) {
 	require.Equal(t, "0", answer(t, d, f.coordinator, set, "SELECT count(*) FROM events WHERE id BETWEEN 600 AND 699"))
 	require.NoError(t, f.coordinator.Catalog().Refresh(t.Context()))
 	_, text := rowsScanned(t, d, f.coordinator, set, "SELECT count(*) FROM events WHERE id = 5001")
-	require.Contains(t, text, "partitions: 2 of 7 (5 pruned by id)")
+	require.Contains(t, text, "partitions: 0 of 7 (6 pruned by id, 1 from statistics)")
+}
+
+// TestAnswersFromStatistics: aggregates of which the statistics know the answer
+// read nothing, unless a file has changed since.
+func TestAnswersFromStatistics(t *testing.T) {
+	t.Parallel()
+	d := newDuck(t)
+	for name, disabled := range map[string][][]string{"all do all": {nil, nil}, "rows only": {{"all"}, nil}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newPruneFiles(t, disabled...)
+			off := query.DefaultSettings()
+			off.Pushdown = plan.PushdownOff
+			for _, c := range []struct {
+				sql   string
+				files int // read
+			}{
+				{"SELECT count(*) FROM events", 0},
+				{"SELECT count(*), count(late), count(amount), min(id), max(day), min(amount), max(late) FROM events", 0},
+				{"SELECT count(*), min(day) FROM events WHERE id >= 250 AND id IS NOT NULL", 1},
+				{"SELECT count(*) FILTER (WHERE day < DATE '2024-01-03'), count(*) FROM events", 0},
+				{"SELECT max(id) - min(id), (SELECT count(*) FROM events WHERE late IS NULL) FROM events", 0},
+				{"SELECT count(*) FROM events WHERE amount >= 0 AND id < 800", 0},
+				{"SELECT count(*), max(id) FROM events WHERE id < 0", 0},
+				{"SELECT sum(id), count(*) FROM events", 8},
+				{"SELECT count(name), min(name) FROM events", 8},
+			} {
+				want := answer(t, d, f.coordinator, off, c.sql)
+				require.Equal(t, want, answer(t, d, f.coordinator, query.DefaultSettings(), c.sql), c.sql)
+				rows, text := rowsScanned(t, d, f.coordinator, query.DefaultSettings(), c.sql)
+				require.Equal(t, 100*c.files, rows, text)
+				require.Equal(t, c.files < pruneFileCount, strings.Contains(text, "from statistics)") || strings.Contains(text, "pruned by"), text)
+			}
+			before, err := f.coordinator.Service().Prepare(t.Context(), "SELECT count(*), max(id) FROM events", query.DefaultSettings())
+			require.NoError(t, err)
+			f.write(t, 3, eventRows(3)+" LIMIT 1")
+			stream, err := f.coordinator.Service().Execute(t.Context(), before)
+			require.NoError(t, err)
+			b, err := stream.Next(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, "701", b.Column(0).ValueStr(0))
+			b.Release()
+			require.NoError(t, stream.Close())
+		})
+	}
 }

@@ -117,7 +117,7 @@ func (n *node) serve(session *codec.Session, spec *pushdown.Spec) (rows int64, e
 	if n.does.openEpoch != "" {
 		epoch = n.does.openEpoch
 	}
-	echo := codec.Opened{SpecHash: spec.Hash(), Mode: codec.ModeOf(spec), Epoch: epoch, ScanID: session.Request().ScanID}
+	echo := codec.Opened{SpecHash: spec.Hash(), Mode: codec.ModeOf(spec), Epoch: epoch, ScanID: session.Request().ScanID, TableVersion: session.Request().TableVersion}
 	if err := session.Open(echo, spec.OutputSchema()); err != nil {
 		return 0, err
 	}

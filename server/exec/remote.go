@@ -52,6 +52,10 @@ type work struct {
 // output are wanted (nil: all).
 func (s *remoteScan) work(t *plan.Target, columns []int) work {
 	w := work{full: s.plan.Spec, remote: t.Split.Remote, residual: t.Split.Residual}
+	if len(t.Partitions) == 0 { // it confirms statistics, and sends no rows
+		w.project = columns
+		return w
+	}
 	w.full.Partitions, w.remote.Partitions = t.Partitions, t.Partitions
 	if w.residual != nil {
 		residual := *w.residual

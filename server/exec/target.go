@@ -76,7 +76,7 @@ func (o *openScan) read(t *plan.Target, stats *targetStats, retry bool) error {
 // scan that the scanner gave up although nobody here did.
 func (o *openScan) describe(t *plan.Target, err error) error {
 	wrapped := status.Wrap(status.Unavailable, err, "scanner %q at %s failed to read table %s, partitions %s",
-		t.Scanner.Name, t.Scanner.Addr, o.scan.plan.Table.ID(), few(t.Partitions))
+		t.Scanner.Name, t.Scanner.Addr, o.scan.plan.Table.ID(), few(slices.Concat(t.Partitions, t.Unread())))
 	if e := (*status.Error)(nil); errors.As(wrapped, &e) && e.Code == status.Canceled {
 		e.Code = status.Unavailable
 	}
@@ -109,7 +109,7 @@ func retryable(err error) bool { return suspicious(err) }
 // could tell whether that was still right.
 func (s *remoteScan) replicas(t *plan.Target) []plan.Target {
 	var others []plan.Target
-	for _, id := range slices.Concat(t.Partitions, t.Pruned) {
+	for _, id := range slices.Concat(t.Partitions, t.Unread()) {
 		owner := s.otherOwner(id, t.Scanner)
 		if owner == nil {
 			return nil
@@ -140,6 +140,9 @@ func (s *remoteScan) otherOwner(partition string, failed *catalog.Scanner) *cata
 
 // resplit is t's split when the other scanner can run it too.
 func (s *remoteScan) resplit(t *plan.Target, other *catalog.Scanner) pushdown.SplitResult {
+	if len(t.Partitions) == 0 {
+		return pushdown.Split(s.plan.Spec, other.Capabilities)
+	}
 	for _, c := range t.Split.Remote.Required() {
 		if !other.Capabilities.Has(c) {
 			return pushdown.Split(s.plan.Spec, other.Capabilities)
@@ -185,7 +188,12 @@ func (a *attempt) run(ctx context.Context) error {
 	}
 	p := newProcessor(w, a.open.schema, q.exec.cfg.Alloc)
 	defer p.release()
-	return a.pump(ctx, scan, p)
+	if len(t.Partitions) > 0 {
+		if err := a.pump(ctx, scan, p); err != nil {
+			return err
+		}
+	}
+	return a.answer(p)
 }
 
 // pump moves batches from the scan to the queue until the end of either.

@@ -145,7 +145,11 @@ func sortText(k pushdown.SortKey) string {
 
 func (w *explainer) target(s *RemoteScan, i int) {
 	t := &s.Targets[i]
-	w.line(1, "scanner %s at %s: %s, runs %s", t.Scanner.Name, t.Scanner.Addr, partitionsText(t.Partitions), remoteText(&t.Split.Remote))
+	what := partitionsText(t.Partitions) + ", runs " + remoteText(&t.Split.Remote)
+	if len(t.Partitions) == 0 {
+		what = "reads nothing, confirms its statistics"
+	}
+	w.line(1, "scanner %s at %s: %s", t.Scanner.Name, t.Scanner.Addr, what)
 	if t.Split.Residual != nil {
 		w.line(2, "left to the coordinator: %s", t.Split.Residual.String())
 	}

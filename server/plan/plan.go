@@ -1,7 +1,10 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/scalar"
 
 	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/server/catalog"
@@ -74,7 +77,8 @@ type RemoteScan struct {
 type Target struct {
 	// Scanner runs Split.Remote.
 	Scanner *catalog.Scanner
-	// Partitions are those that it reads, in table order.
+	// Partitions are those that it reads, in table order. When there are none it
+	// is only asked whether it still has Version.
 	Partitions []string
 	// Pruned are partitions of the scanner in which no row passes the filter, as
 	// long as its part of the table has Version: the scan has to compare it. A
@@ -83,7 +87,15 @@ type Target struct {
 	Version string
 	// PrunedBy are the columns whose statistics excluded Pruned.
 	PrunedBy []string
+	// Known are partitions of which statistics give the row of an aggregate
+	// without keys: Answers has one, in the order of the spec's output, for each.
+	// They depend on Version as Pruned does.
+	Known   []string
+	Answers [][]scalar.Scalar
 	// Split divides the spec, with these partitions, between the scanner and
-	// the coordinator.
+	// the coordinator. Without partitions Remote is a scan of no rows.
 	Split pushdown.SplitResult
 }
+
+// Unread are the partitions that are not read as long as Version holds.
+func (t *Target) Unread() []string { return slices.Concat(t.Pruned, t.Known) }

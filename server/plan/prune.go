@@ -10,60 +10,46 @@ import (
 )
 
 // prune takes out of a target the partitions in which no row can pass the
-// filter. It needs statistics of which the scanner can tell whether they still
-// hold: the scan fails otherwise. One partition always stays, because a scanner
-// that is not asked cannot tell.
-func (t *Target) prune(table *catalog.Table, filter []pushdown.Expr) {
+// filter, and those whose part of the answer is known. It needs statistics of
+// which the scanner can tell whether they still hold: the scan fails otherwise.
+func (t *Target) prune(table *catalog.Table, spec *pushdown.Spec) {
 	version := table.Versions[t.Scanner.Name]
-	if version == "" || len(filter) == 0 {
+	if version == "" {
 		return
 	}
-	left, ruled, by := t.divide(table, filter)
-	if len(left) == 0 && len(ruled) > 0 {
-		at := leastRows(ruled)
-		left, ruled = ruled[at:at+1], slices.Concat(ruled[:at], ruled[at+1:])
+	own := t.Partitions
+	t.Partitions = nil
+	for i, next := 0, 0; i < len(table.Partitions) && next < len(own); i++ {
+		if p := &table.Partitions[i]; p.ID == own[next] {
+			t.place(p, spec)
+			next++
+		}
 	}
-	if len(ruled) == 0 {
+	if len(t.Partitions) < len(own) {
+		t.Version = version
+	}
+}
+
+// place says what becomes of one partition.
+func (t *Target) place(p *catalog.Partition, spec *pushdown.Spec) {
+	if columns := ruledOut(p, spec.Filter); columns != nil {
+		t.Pruned, t.PrunedBy = append(t.Pruned, p.ID), union(t.PrunedBy, columns)
 		return
 	}
-	t.Version, t.PrunedBy = version, by
-	t.Partitions, t.Pruned = partitionIDs(left), partitionIDs(ruled)
+	if row := answer(p, spec); row != nil {
+		t.Known, t.Answers = append(t.Known, p.ID), append(t.Answers, row)
+		return
+	}
+	t.Partitions = append(t.Partitions, p.ID)
 }
 
-// divide tells the target's partitions that may have a row from those that are
-// ruled out, by the statistics of the columns that it names.
-func (t *Target) divide(table *catalog.Table, filter []pushdown.Expr) (left, ruled []*catalog.Partition, by []string) {
-	own := make(map[string]bool, len(t.Partitions))
-	for _, id := range t.Partitions {
-		own[id] = true
+// confirmation is a scan of no rows, by which the scanner is asked for the
+// version of the table.
+func (t *Target) confirmation(table *catalog.Table) pushdown.Spec {
+	return pushdown.Spec{
+		Table: table.ID(), Partitions: t.Unread()[:1], Limit: 0,
+		Columns: []pushdown.Column{tableColumn(table, narrowest(table))},
 	}
-	for i := range table.Partitions {
-		p := &table.Partitions[i]
-		if !own[p.ID] {
-			continue
-		}
-		if columns := ruledOut(p, filter); columns != nil {
-			ruled, by = append(ruled, p), union(by, columns)
-		} else {
-			left = append(left, p)
-		}
-	}
-	return left, ruled, by
-}
-
-// leastRows is the position of the partition with the fewest rows.
-func leastRows(of []*catalog.Partition) int {
-	best := 0
-	for i, p := range of {
-		if p.Rows < of[best].Rows {
-			best = i
-		}
-	}
-	return best
-}
-
-func partitionIDs(of []*catalog.Partition) []string {
-	return mapSlice(of, func(p *catalog.Partition) string { return p.ID })
 }
 
 // ruledOut names the columns whose statistics prove that no row of the partition
@@ -103,26 +89,27 @@ func union(to, add []string) []string {
 	return to
 }
 
-// pruned counts the partitions that are not read, and names the columns whose
-// statistics excluded them.
-func (s *RemoteScan) pruned() (n int, by []string) {
+// prunedText is "3 of 24 (20 pruned by created_at, 1 from statistics)", or "" when all
+// are read.
+func (s *RemoteScan) prunedText() string {
+	pruned, known := 0, 0
+	var by []string
 	for i := range s.Targets {
-		n += len(s.Targets[i].Pruned)
+		pruned += len(s.Targets[i].Pruned)
+		known += len(s.Targets[i].Known)
 		by = union(by, s.Targets[i].PrunedBy)
 	}
-	slices.Sort(by)
-	return n, by
-}
-
-// prunedText is "3 of 24 (21 pruned by created_at)", or "" when all are read.
-func (s *RemoteScan) prunedText() string {
-	n, by := s.pruned()
-	if n == 0 {
+	var parts []string
+	if pruned > 0 {
+		slices.Sort(by)
+		parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%d pruned by %s", pruned, strings.Join(by, ", ")), " by "))
+	}
+	if known > 0 {
+		parts = append(parts, fmt.Sprintf("%d from statistics", known))
+	}
+	if len(parts) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d of %d (%d pruned", len(s.Table.Partitions)-n, len(s.Table.Partitions), n)
-	if len(by) > 0 {
-		text += " by " + strings.Join(by, ", ")
-	}
-	return text + ")"
+	all := len(s.Table.Partitions)
+	return fmt.Sprintf("%d of %d (%s)", all-pruned-known, all, strings.Join(parts, ", "))
 }

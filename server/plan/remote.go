@@ -186,7 +186,7 @@ func specTypes(s *Scan, spec *pushdown.Spec) []Type {
 }
 
 // targetsOf gives every partition to one of its healthy owners, leaves out those
-// in which no row passes the filter, and splits the spec for each scanner.
+// that statistics make superfluous, and splits the spec for each scanner.
 func targetsOf(t *catalog.Table, spec pushdown.Spec) ([]Target, error) {
 	owners, err := assign(t)
 	if err != nil {
@@ -203,12 +203,21 @@ func targetsOf(t *catalog.Table, spec pushdown.Spec) ([]Target, error) {
 	}
 	slices.SortFunc(out, func(a, b Target) int { return strings.Compare(a.Scanner.Name, b.Scanner.Name) })
 	for i := range out {
-		out[i].prune(t, spec.Filter)
-		own := spec
-		own.Partitions = out[i].Partitions
-		out[i].Split = pushdown.Split(own, out[i].Scanner.Capabilities)
+		out[i].prune(t, &spec)
+		out[i].split(t, spec)
 	}
 	return out, nil
+}
+
+// split divides the spec over the target's partitions.
+func (t *Target) split(table *catalog.Table, spec pushdown.Spec) {
+	if len(t.Partitions) == 0 {
+		confirm := pushdown.Split(t.confirmation(table), t.Scanner.Capabilities)
+		t.Split = pushdown.SplitResult{Remote: confirm.Remote}
+		return
+	}
+	spec.Partitions = t.Partitions
+	t.Split = pushdown.Split(spec, t.Scanner.Capabilities)
 }
 
 // assign chooses an owner for each partition: the largest partitions first,

@@ -10,6 +10,8 @@ const (
 	ModeFilter = "filter"
 	// ModeRows: plain rows arrived.
 	ModeRows = "rows"
+	// ModeStatistics: nothing had to arrive, statistics gave the answer.
+	ModeStatistics = "statistics"
 )
 
 // Stats tell what the scans of a query did; the executor fills them.
@@ -29,8 +31,8 @@ type TargetStats struct {
 	Scanner string
 	// Partitions are those it read.
 	Partitions []string
-	// Mode is what was seen on the wire: aggregate, filter, rows, or empty when
-	// nothing arrived.
+	// Mode is what was seen on the wire: aggregate, filter, rows; statistics when
+	// they gave the answer, or empty when nothing arrived.
 	Mode string
 	Counts
 	// FirstBatch is the time to the first batch, 0 without one.
