@@ -4,6 +4,7 @@ GO          ?= go
 PYTHON      ?= python3
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 TPCH_SF     ?= 1
+TPCDS_SF    ?= 0.1
 BIN         := bin/tributary
 BUF         := $(GO) run github.com/bufbuild/buf/cmd/buf@v1.75.0
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -30,8 +31,8 @@ test-go:
 	$(GO) test ./...
 
 .PHONY: test-clients
-test-clients: build python tpch ## run the tests with real clients and real servers
-	TRIBUTARY_BIN=$(CURDIR)/$(BIN) TPCH_DIR=$(CURDIR)/.cache/tpch-$(TPCH_SF) .venv/bin/pytest -q cmd/e2e/python
+test-clients: build python tpch tpcds ## run the tests with real clients and real servers
+	TRIBUTARY_BIN=$(CURDIR)/$(BIN) TPCH_DIR=$(CURDIR)/.cache/tpch-$(TPCH_SF) TPCDS_DIR=$(CURDIR)/.cache/tpcds-$(TPCDS_SF) .venv/bin/pytest -q cmd/e2e/python
 
 .PHONY: check
 check: format vet lint proto-check pure race clients summary ## everything that CI runs
@@ -69,9 +70,9 @@ race: ## all Go tests under the race detector
 	$(GO) test -race -timeout 20m -json ./... > $(RESULTS)/race.json || true
 
 .PHONY: clients
-clients: build python tpch
+clients: build python tpch tpcds
 	mkdir -p $(RESULTS)
-	TRIBUTARY_BIN=$(CURDIR)/$(BIN) TPCH_DIR=$(CURDIR)/.cache/tpch-$(TPCH_SF) .venv/bin/pytest -q --junitxml=$(RESULTS)/clients.xml cmd/e2e/python || true
+	TRIBUTARY_BIN=$(CURDIR)/$(BIN) TPCH_DIR=$(CURDIR)/.cache/tpch-$(TPCH_SF) TPCDS_DIR=$(CURDIR)/.cache/tpcds-$(TPCDS_SF) .venv/bin/pytest -q --junitxml=$(RESULTS)/clients.xml cmd/e2e/python || true
 
 .PHONY: summary
 summary: ## count what passed; fails if anything failed or is missing
@@ -86,16 +87,25 @@ python: .venv/.complete ## the environment of the client tests
 	touch $@
 
 .PHONY: tpch
-tpch: .cache/tpch-$(TPCH_SF)/.complete-$(TPCH_SF)-8 ## TPC-H data for the client tests
+tpch: .cache/tpch-$(TPCH_SF)/.complete ## TPC-H data for the client tests
 
-.cache/tpch-$(TPCH_SF)/.complete-$(TPCH_SF)-8: .cache/venv-tpch/.complete cmd/e2e/python/tpch_data.py
-	.cache/venv-tpch/bin/python cmd/e2e/python/tpch_data.py .cache/tpch-$(TPCH_SF) $(TPCH_SF) 8
+.PHONY: tpcds
+tpcds: .cache/tpcds-$(TPCDS_SF)/.complete ## TPC-DS data for the client tests and benchmarks
+
+.cache/tpch-%/.complete: .cache/venv-tpc/.complete cmd/e2e/python/tpc_data.py
+	.cache/venv-tpc/bin/python cmd/e2e/python/tpc_data.py tpch $(@D) $* 8
 	touch $@
 
-.cache/venv-tpch/.complete: cmd/e2e/python/requirements-tpch.txt
+.cache/tpcds-%/.complete: .cache/venv-tpc/.complete cmd/e2e/python/tpc_data.py
+	.cache/venv-tpc/bin/python cmd/e2e/python/tpc_data.py tpcds $(@D) $* 4
+	touch $@
+
+.PRECIOUS: .cache/tpch-%/.complete .cache/tpcds-%/.complete
+
+.cache/venv-tpc/.complete: cmd/e2e/python/requirements-tpc.txt
 	mkdir -p .cache
-	$(PYTHON) -m venv .cache/venv-tpch
-	.cache/venv-tpch/bin/pip install -q --disable-pip-version-check -r $<
+	$(PYTHON) -m venv .cache/venv-tpc
+	.cache/venv-tpc/bin/pip install -q --disable-pip-version-check -r $<
 	touch $@
 
 .PHONY: bench

@@ -179,3 +179,14 @@ func TestEstimates(t *testing.T) {
 	}
 	require.EqualValues(t, 24, rowWidth(&pushdown.Spec{Columns: []pushdown.Column{v, s}}))
 }
+
+// A context is done a moment before those made from it: what fails in between
+// must not fail the query.
+func TestErrorsOfAClosedScanAreIgnored(t *testing.T) {
+	t.Parallel()
+	closed, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.True(t, (&openScan{ctx: closed, reading: t.Context()}).unwanted())
+	require.True(t, (&openScan{ctx: t.Context(), reading: closed}).unwanted())
+	require.False(t, (&openScan{ctx: t.Context(), reading: t.Context()}).unwanted())
+}

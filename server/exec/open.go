@@ -66,7 +66,7 @@ func (o *openScan) start() {
 	targets := o.scan.plan.Targets
 	if s := &o.scan.plan.Spec; s.Limit != pushdown.NoLimit && len(s.Filter) == 0 && len(s.OrderBy) == 0 {
 		o.streams.Go(func() {
-			for i := 0; i < len(targets) && o.reading.Err() == nil; i++ {
+			for i := 0; i < len(targets) && !o.unwanted(); i++ {
 				o.run(i)
 			}
 		})
@@ -185,6 +185,10 @@ func (o *openScan) broken() error {
 	}
 	return nil
 }
+
+// unwanted reports that errors of the streams say nothing any more. A context is
+// done a moment before those made from it, so that both are asked.
+func (o *openScan) unwanted() bool { return o.ctx.Err() != nil || o.reading.Err() != nil }
 
 // close stops the streams, waits for them and releases what is queued.
 func (o *openScan) close() {

@@ -23,7 +23,7 @@ func (o *openScan) run(i int) {
 	stats.begin()
 	defer stats.end()
 	err := o.guarded(target, stats)
-	if err == nil || o.reading.Err() != nil {
+	if err == nil || o.unwanted() {
 		return // read to the end, or no longer wanted
 	}
 	o.scan.query.exec.cfg.Logger.Warn().Err(err).Str("query", o.scan.query.id).Msg("scan failed")
@@ -47,7 +47,7 @@ func (o *openScan) guarded(t *plan.Target, stats *targetStats) (err error) {
 func (o *openScan) read(t *plan.Target, stats *targetStats, retry bool) error {
 	a := &attempt{open: o, target: t, stats: streamStats{target: stats, metrics: o.scan.query.exec.metrics}}
 	err := a.run(o.reading)
-	if err == nil || o.reading.Err() != nil {
+	if err == nil || o.unwanted() {
 		return err
 	}
 	if suspicious(err) {

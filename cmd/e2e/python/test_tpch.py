@@ -1,20 +1,17 @@
 """TPC-H through Python ADBC equals DuckDB over the same files, at every rung and in a mixed cluster.
 
-TPCH_SF is the scale factor (1 in CI); the data is made by tpch_data.py into TPCH_DIR.
+The data is made by tpc_data.py into TPCH_DIR.
 """
-
-import os
-import pathlib
 
 import duckdb
 import pytest
 
+import tpc
 from compare import assert_same
-from conftest import ROOT, file_tables
-from tpch_tables import TABLES
+from conftest import file_tables
 
-DATA = pathlib.Path(os.environ.get("TPCH_DIR", ROOT / ".cache" / "tpch-1"))
-QUERIES = sorted((ROOT / "server" / "plan" / "testdata" / "tpch").glob("q*.sql"))
+DATA = tpc.data("tpch", "1")
+QUERIES = tpc.queries("tpch")
 
 # The queries whose whole aggregate over one table is pushed (q01: AVG too).
 AGGREGATE = {"q01", "q06"}
@@ -22,17 +19,14 @@ AGGREGATE = {"q01", "q06"}
 
 @pytest.fixture(scope="module")
 def oracle():
-    assert QUERIES, "the query texts are missing"
     con = duckdb.connect()
-    con.execute("SET TimeZone = 'UTC'")
-    for t in TABLES:
-        con.execute(f"CREATE VIEW {t} AS SELECT * FROM read_parquet('{DATA}/{t}-*.parquet')")
+    tpc.create_views(con, DATA)
     answers = {}
 
-    def answer(path):
-        if path.stem not in answers:
-            answers[path.stem] = con.execute(path.read_text()).fetchall()
-        return answers[path.stem]
+    def answer(name):
+        if name not in answers:
+            answers[name] = con.execute(QUERIES[name]).fetchall()
+        return answers[name]
 
     return answer
 
@@ -40,9 +34,8 @@ def oracle():
 @pytest.fixture(scope="module", params=["all", "mixed"])
 def cluster(request, start_cluster):
     disable = {"all": ["", "", ""], "mixed": ["", "agg", "all"]}[request.param]
-    cluster = start_cluster(
-        [file_tables(DATA, TABLES, i, 3) + (["--disable", d] if d else []) for i, d in enumerate(disable)]
-    )
+    names = tpc.tables(DATA)
+    cluster = start_cluster([file_tables(DATA, names, i, 3) + (["--disable", d] if d else []) for i, d in enumerate(disable)])
     cluster.kind = request.param
     yield cluster
     cluster.stop()
@@ -53,18 +46,16 @@ def test_tpch(cluster, oracle, pushdown):
     if cluster.kind == "mixed" and pushdown != "full":
         return  # a scanner without capabilities is the lower rung
     with cluster.connect(pushdown=pushdown) as conn, conn.cursor() as cur:
-        for path in QUERIES:
-            cur.execute(path.read_text())
-            got = cur.fetchall()
-            assert_same(got, oracle(path), what=f"{path.stem} pushdown={pushdown} {cluster.kind}")
+        for name, sql in QUERIES.items():
+            cur.execute(sql)
+            assert_same(cur.fetchall(), oracle(name), what=f"{name} pushdown={pushdown} {cluster.kind}")
 
 
 def test_tpch_pushes_aggregates(cluster):
     with cluster.connect() as conn, conn.cursor() as cur:
         for name in AGGREGATE:
-            sql = next(q for q in QUERIES if q.stem == name).read_text()
             before = cluster.coordinator.metric("tributary_coordinator_rows_received_total")
-            cur.execute("EXPLAIN ANALYZE " + sql)
+            cur.execute("EXPLAIN ANALYZE " + QUERIES[name])
             text = "\n".join(r[0] for r in cur.fetchall())
             rows = cluster.coordinator.metric("tributary_coordinator_rows_received_total") - before
             assert "aggregate" in text, text

@@ -1,3 +1,0 @@
-"""The tables of TPC-H."""
-
-TABLES = ["customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier"]
