@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -129,9 +128,9 @@ func TestEdges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 			t.Cleanup(func() { mem.AssertSize(t, 0) })
-			w := newWorld(t, rand.New(rand.NewPCG(1, 1)), d, mem, []*randomTable{edgeTable}, c.disabled, c.inFiles)
+			w := newWorld(t, d, mem, recipe{seed: 1, tables: []*randomTable{edgeTable}, disabled: c.disabled, inFiles: c.inFiles})
 			for _, sql := range edgeStatements {
-				_, err := w.oracle(sql)
+				_, err := w.oracle(sql, w.inputs)
 				require.NoError(t, err, sql)
 				w.ask(t, sql, false)
 			}

@@ -56,7 +56,7 @@ func TestSchemaSentIsTheSchemaPromised(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var nodes []node
-			for i, src := range tab.spread(t, newRand(1), d, 2, false) {
+			for i, src := range tab.spread(t, 1, d, 2, false) {
 				nodes = append(nodes, node{name: fmt.Sprint(i), tables: []scanner.Table{{Name: "edges", Source: src}}})
 			}
 			client := connect(t, serve(t, startCluster(t, nodes, memory.DefaultAllocator)))

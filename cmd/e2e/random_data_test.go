@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -123,14 +124,20 @@ func (t *randomTable) sql(rows [][]any, enums bool) string {
 	return castSQL(columns, rowsSQL(columns, rows))
 }
 
-// batches are the rows cut at random places.
+// batches are the rows cut at random places, or into batches of one or two rows.
 func (t *randomTable) batches(tb *testing.T, r *rand.Rand, d *duck, rows [][]any) []arrow.RecordBatch {
 	res, err := d.query(t.sql(rows, true), nil)
 	require.NoError(tb, err)
+	size := pick(r, []int64{0, 0, 1, 2})
 	var out []arrow.RecordBatch
 	for _, b := range res.batches {
-		at := r.Int64N(b.NumRows() + 1)
-		out = append(out, b.NewSlice(0, at), b.NewSlice(at, b.NumRows()))
+		step := size
+		if size == 0 {
+			step = 1 + r.Int64N(b.NumRows())
+		}
+		for at := int64(0); at < b.NumRows(); at += step {
+			out = append(out, b.NewSlice(at, min(at+step, b.NumRows())))
+		}
 	}
 	return out
 }
@@ -147,36 +154,53 @@ var withheld = [][]string{
 	{"group.string", "agg.sum.int"}, {"filter.in", "topn"}, {"agg.minmax"}, {"expr.cast", "expr.arith"},
 }
 
+// recipe is what a random world is made of. Equal recipes make equal worlds.
+type recipe struct {
+	seed     uint64 // of how rows are spread and cut
+	tables   []*randomTable
+	disabled [][]string // what each scanner is unable to do
+	inFiles  bool
+}
+
+func randomRecipe(seed uint64) recipe {
+	r := newRand(seed)
+	out := recipe{seed: seed, inFiles: r.IntN(2) == 0, disabled: make([][]string, 1+r.IntN(3))}
+	for i := range out.disabled {
+		out.disabled[i] = withheld[r.IntN(len(withheld))]
+	}
+	out.tables = []*randomTable{newRandomTable(r, "t1", out.inFiles), newRandomTable(r, "t2", out.inFiles)}
+	return out
+}
+
+// draw is a generator for one thing of a recipe, so that leaving out another
+// changes nothing for this one.
+func draw(seed uint64, what string, i int) *rand.Rand {
+	h := fnv.New64a()
+	fmt.Fprint(h, what, i)
+	return rand.New(rand.NewPCG(seed, h.Sum64()))
+}
+
 // randomWorld is a cluster over random tables and the same tables in the oracle.
 type randomWorld struct {
-	tables      []*randomTable
+	recipe
 	coordinator *server.Coordinator
 	duck        *duck
 	inputs      map[string]engine.Input
+	reversed    map[string]engine.Input // the same rows the other way round
 	views       []engine.View
-}
-
-func newRandomWorld(t *testing.T, r *rand.Rand, d *duck, mem memory.Allocator) *randomWorld {
-	inFiles := r.IntN(2) == 0
-	disabled := make([][]string, 1+r.IntN(3))
-	for i := range disabled {
-		disabled[i] = withheld[r.IntN(len(withheld))]
-	}
-	tables := []*randomTable{newRandomTable(r, "t1", inFiles), newRandomTable(r, "t2", inFiles)}
-	return newWorld(t, r, d, mem, tables, disabled, inFiles)
 }
 
 // newWorld spreads tables over one scanner for each list of capabilities that
 // it withholds.
-func newWorld(t *testing.T, r *rand.Rand, d *duck, mem memory.Allocator, tables []*randomTable, disabled [][]string, inFiles bool) *randomWorld {
-	w := &randomWorld{tables: tables, duck: d, inputs: map[string]engine.Input{}}
-	nodes := make([]node, len(disabled))
+func newWorld(t *testing.T, d *duck, mem memory.Allocator, rec recipe) *randomWorld {
+	w := &randomWorld{recipe: rec, duck: d, inputs: map[string]engine.Input{}, reversed: map[string]engine.Input{}}
+	nodes := make([]node, len(rec.disabled))
 	for i := range nodes {
-		nodes[i] = node{name: fmt.Sprintf("s%d", i), disable: disabled[i]}
+		nodes[i] = node{name: fmt.Sprintf("s%d", i), disable: rec.disabled[i]}
 	}
-	for _, tab := range tables {
+	for _, tab := range rec.tables {
 		w.addOracle(t, tab)
-		for i, src := range tab.spread(t, r, d, len(nodes), inFiles) {
+		for i, src := range tab.spread(t, rec.seed, d, len(nodes), rec.inFiles) {
 			nodes[i].tables = append(nodes[i].tables, scanner.Table{Name: tab.name, Source: src})
 		}
 	}
@@ -186,34 +210,38 @@ func newWorld(t *testing.T, r *rand.Rand, d *duck, mem memory.Allocator, tables 
 
 // addOracle gives the oracle the union of the partitions.
 func (w *randomWorld) addOracle(t *testing.T, tab *randomTable) {
-	res, err := w.duck.query(tab.sql(slices.Concat(tab.partitions...), false), nil)
-	require.NoError(t, err)
-	w.inputs[tab.name] = fixed{res}
+	rows := slices.Concat(tab.partitions...)
+	for _, inputs := range []map[string]engine.Input{w.inputs, w.reversed} {
+		res, err := w.duck.query(tab.sql(rows, false), nil)
+		require.NoError(t, err)
+		inputs[tab.name] = fixed{res}
+		slices.Reverse(rows)
+	}
 	w.views = append(w.views, engine.View{Schema: "main", Name: tab.name, Input: tab.name})
 }
 
 // spread gives each scanner a source with its share of the partitions.
-func (t *randomTable) spread(tb *testing.T, r *rand.Rand, d *duck, scanners int, inFiles bool) []scanner.Source {
+func (t *randomTable) spread(tb *testing.T, seed uint64, d *duck, scanners int, inFiles bool) []scanner.Source {
 	owned := make([][]int, scanners)
 	for p := range t.partitions {
-		s := r.IntN(scanners)
+		s := draw(seed, t.name+" owner", p).IntN(scanners)
 		owned[s] = append(owned[s], p)
 	}
 	out := make([]scanner.Source, scanners)
 	for s, own := range owned {
-		if inFiles && len(own) > 0 && r.IntN(3) > 0 {
-			out[s] = t.files(tb, r, own)
+		if inFiles && len(own) > 0 && draw(seed, t.name+" source", s).IntN(3) > 0 {
+			out[s] = t.files(tb, seed, own)
 		} else {
-			out[s] = t.memory(tb, r, d, own)
+			out[s] = t.memory(tb, seed, d, own)
 		}
 	}
 	return out
 }
 
-func (t *randomTable) memory(tb *testing.T, r *rand.Rand, d *duck, own []int) scanner.Source {
+func (t *randomTable) memory(tb *testing.T, seed uint64, d *duck, own []int) scanner.Source {
 	var parts []memsource.Partition
 	for _, p := range own {
-		parts = append(parts, memsource.Partition{ID: strconv.Itoa(p), Batches: t.batches(tb, r, d, t.partitions[p])})
+		parts = append(parts, memsource.Partition{ID: strconv.Itoa(p), Batches: t.batches(tb, draw(seed, t.name+" cut", p), d, t.partitions[p])})
 	}
 	src, err := memsource.New(t.schema(tb, d), parts)
 	require.NoError(tb, err)
@@ -221,7 +249,7 @@ func (t *randomTable) memory(tb *testing.T, r *rand.Rand, d *duck, own []int) sc
 }
 
 // files writes each partition to a Parquet file or a DuckDB database.
-func (t *randomTable) files(tb *testing.T, r *rand.Rand, own []int) scanner.Source {
+func (t *randomTable) files(tb *testing.T, seed uint64, own []int) scanner.Source {
 	dir := tb.TempDir()
 	eng, err := fileSource.NewEngine(fileSource.EngineConfig{TempDir: dir, Threads: 1, Warm: 1})
 	require.NoError(tb, err)
@@ -231,7 +259,7 @@ func (t *randomTable) files(tb *testing.T, r *rand.Rand, own []int) scanner.Sour
 		part := fileSource.PartitionConfig{ID: strconv.Itoa(p)}
 		path := filepath.Join(dir, part.ID)
 		rows := t.sql(t.partitions[p], true)
-		if r.IntN(2) == 0 {
+		if draw(seed, t.name+" file", p).IntN(2) == 0 {
 			part.Files = []string{path + ".parquet"}
 			execFile(tb, "", "COPY ("+rows+") TO '"+path+".parquet'")
 		} else {

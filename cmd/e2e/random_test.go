@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/server/engine"
 	"github.com/tributary-db/tributary/server/query"
 )
@@ -28,18 +29,18 @@ var (
 )
 
 // TestRandom asks random statements over random tables, partitions and
-// scanners at every rung, and DuckDB over the same rows.
+// scanners at every rung, and DuckDB over the same rows. A failure is made
+// smaller and printed with all that makes it happen again.
 func TestRandom(t *testing.T) {
 	t.Parallel()
 	d := newDuck(t)
 	for i := range *randomWorlds {
 		seed := *randomSeed + uint64(i)
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			r := newRand(seed)
 			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 			t.Cleanup(func() { mem.AssertSize(t, 0) }) // after the cluster's
-			w := newRandomWorld(t, r, d, mem)
-			g := &sqlGen{r: r, tables: w.tables}
+			w := newWorld(t, d, mem, randomRecipe(seed))
+			g := &sqlGen{r: draw(seed, "statements", 0), tables: w.tables}
 			for range *randomQueries {
 				sql, ordered := g.statement()
 				w.ask(t, sql, ordered)
@@ -48,33 +49,91 @@ func TestRandom(t *testing.T) {
 	}
 }
 
+// way is how a statement is run.
+type way struct {
+	pushdown string
+	batch    string // target in bytes: a row or so, a few rows, the default
+	adaptive string
+}
+
+func (v way) settings(t *testing.T) query.Settings {
+	set := query.DefaultSettings()
+	for name, value := range map[string]string{"pushdown": v.pushdown, "batch_bytes": v.batch, "adaptive": v.adaptive} {
+		require.NoError(t, set.Set(name, value))
+	}
+	return set
+}
+
+// adaptives are the values that the setting may have.
+func adaptives() (out []string) {
+	for _, v := range []string{"off", "on"} {
+		if set := query.DefaultSettings(); set.Set("adaptive", v) == nil {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// ways has every rung once, with a batch target that depends on the statement.
+func ways(sql string) (out []way) {
+	for i, level := range []string{"full", "filter", "off"} {
+		r := draw(uint64(i), sql, 0)
+		out = append(out, way{level, pick(r, []string{"1", "200", "1048576"}), pick(r, adaptives())})
+	}
+	return out
+}
+
 // ask compares one statement at every rung.
 func (w *randomWorld) ask(t *testing.T, sql string, ordered bool) {
 	t.Helper()
-	want, wantErr := w.oracle(sql)
-	var rows [][]*string
-	if wantErr == nil {
-		defer want.release()
-		rows = w.duck.text(t, want)
-	}
-	for _, level := range []string{"full", "filter", "off"} {
-		set := query.DefaultSettings()
-		require.NoError(t, set.Set("pushdown", level))
-		got, err := run(w.coordinator, set, sql)
-		if err != nil || wantErr != nil {
-			if (err == nil) != (wantErr == nil) && (err != nil || !lazy(wantErr)) {
-				t.Errorf("pushdown %s: %s\ngot error:  %v\nwant error: %v", level, sql, err, wantErr)
-			}
-			if err == nil {
-				got.release()
-			}
-			continue
+	for _, v := range ways(sql) {
+		if f := w.try(t, v, sql, ordered); f.kind != "" {
+			t.Errorf("%+v: %s\n%s: %s", v, sql, f.kind, f.text)
+			w.report(t, v, sql, ordered, f)
+			return
 		}
-		if diff := w.diff(t, want.schema, rows, got, ordered); diff != "" {
-			t.Errorf("pushdown %s: %s\n%s", level, sql, diff)
-		}
-		got.release()
 	}
+}
+
+// wrong is how an answer is wrong; the zero value is a right one.
+type wrong struct{ kind, text string }
+
+// try runs a statement one way and compares it with the oracle.
+func (w *randomWorld) try(t *testing.T, v way, sql string, ordered bool) wrong {
+	want, wantErr := w.oracle(sql, w.inputs)
+	got, err := run(w.coordinator, v.settings(t), sql)
+	if err == nil {
+		defer got.release()
+	}
+	if wantErr != nil {
+		if err == nil && !lazy(wantErr) {
+			return wrong{"answered", "want error: " + wantErr.Error()}
+		}
+		return wrong{}
+	}
+	defer want.release()
+	if err != nil {
+		return wrong{"refused, " + status.CodeOf(err).String(), err.Error()}
+	}
+	if diff := w.diff(t, want.schema, w.duck.text(t, want), got, ordered); diff != "" {
+		return wrong{"differs", diff}
+	}
+	return wrong{}
+}
+
+// determined reports that the answer does not depend on the order of the rows.
+func (w *randomWorld) determined(t *testing.T, sql string, ordered bool) bool {
+	want, err := w.oracle(sql, w.inputs)
+	if err != nil {
+		return true
+	}
+	defer want.release()
+	again, err := w.oracle(sql, w.reversed)
+	if err != nil {
+		return false
+	}
+	defer again.release()
+	return w.diff(t, want.schema, w.duck.text(t, want), again, ordered) == ""
 }
 
 // lazy: DuckDB raises what a value causes even on rows that a predicate it looks
@@ -88,10 +147,10 @@ func lazy(err error) bool {
 	return false
 }
 
-func (w *randomWorld) oracle(sql string) (*result, error) {
+func (w *randomWorld) oracle(sql string, inputs map[string]engine.Input) (*result, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	res, err := w.duck.pool.Run(ctx, engine.Query{SQL: sql, Inputs: w.inputs, Views: w.views})
+	res, err := w.duck.pool.Run(ctx, engine.Query{SQL: sql, Inputs: inputs, Views: w.views})
 	if err != nil {
 		return nil, err
 	}
