@@ -135,7 +135,7 @@ func TestTLSFromClientToScanner(t *testing.T) {
 			code, out := tributary(t, "query", "--server", stranger, "SELECT sum(v) AS s FROM t")
 			require.Equal(t, exitError, code, out)
 			require.Contains(t, out, "not complete yet", name)
-			return strings.Contains(out, "does not answer") // it has tried
+			return strings.Contains(out, "does not answer")
 		}, 20*time.Second, 100*time.Millisecond, name)
 	}
 }

@@ -21,6 +21,7 @@ type peer struct {
 	hello  *codec.Hello // the last answer, nil before the first
 	print  string       // fingerprint of hello
 	err    error        // why it is not usable now
+	tried  bool         // err is what a greeting said
 }
 
 func newPeer(addr string) *peer {
@@ -63,10 +64,10 @@ func (p *peer) close() {
 func (p *peer) learn(hello *codec.Hello, err error) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	hadHello, hadErr, before := p.hello, p.err, p.print
-	p.err = err
+	hadHello, hadErr, before, first := p.hello, p.err, p.print, !p.tried
+	p.err, p.tried = err, true
 	if err != nil {
-		return lost(hadHello != nil, hadErr, err)
+		return lost(hadHello != nil, first, hadErr, err)
 	}
 	if hello.Name == "" {
 		hello.Name = p.addr
@@ -86,11 +87,11 @@ func (p *peer) learn(hello *codec.Hello, err error) string {
 }
 
 // lost names the loss of a scanner when it is news.
-func lost(known bool, before, err error) string {
+func lost(known, first bool, before, err error) string {
 	switch {
 	case known && before == nil:
 		return "scanner left"
-	case status.CodeOf(before) != status.CodeOf(err):
+	case first || status.CodeOf(before) != status.CodeOf(err):
 		return "scanner is not reachable"
 	}
 	return ""
@@ -117,7 +118,7 @@ func (p *peer) view() view {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	// Only the class of the error counts: its text may differ at every attempt.
-	print := fmt.Sprintf("%q %v %s", p.addr, status.CodeOf(p.err), p.print)
+	print := fmt.Sprintf("%q %v %v %s", p.addr, p.tried, status.CodeOf(p.err), p.print)
 	return view{addr: p.addr, hello: p.hello, err: p.err, fingerprint: print}
 }
 
