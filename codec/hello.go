@@ -29,6 +29,9 @@ type Hello struct {
 	Tables []Table
 	// Version rises when tables change.
 	Version uint64
+	// Advertise is the location at which clients reach the scanner with tickets
+	// of its coordinators; empty when they do not.
+	Advertise string
 }
 
 // Limits bound what a peer accepts; zero means unlimited or unknown.
@@ -52,6 +55,8 @@ type Table struct {
 	// Version changes whenever the rows or the statistics of a partition do.
 	// Empty: the scanner does not keep track, and statistics must not be used.
 	Version string
+	// Versioned: Version tells every change of rows, whatever the partition.
+	Versioned bool
 }
 
 // Partition is one physical partition.

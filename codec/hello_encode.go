@@ -32,7 +32,7 @@ func DecodeHelloRequest(data []byte) (HelloRequest, error) {
 func EncodeHello(h *Hello) ([]byte, error) {
 	p := &pb.Hello{
 		ProtocolMin: uint32(h.ProtocolMin), ProtocolLatest: uint32(h.ProtocolLatest),
-		Name: h.Name, Epoch: h.Epoch, Version: h.Version,
+		Name: h.Name, Epoch: h.Epoch, Version: h.Version, Advertise: h.Advertise,
 		Limits: &pb.Limits{MaxBatchBytes: h.Limits.MaxBatchBytes, MaxScans: int64(h.Limits.MaxScans)},
 	}
 	for _, c := range h.Capabilities.Names() {
@@ -49,6 +49,7 @@ func tableToProto(t Table) (*pb.Table, error) {
 	parts, err := convert(t.Partitions, partitionToProto)
 	return &pb.Table{
 		Schema: t.Schema, Name: t.Name, ArrowSchema: encodeSchema(t.Arrow), Partitions: parts, Error: t.Err, Version: t.Version,
+		Versioned: t.Versioned,
 	}, status.Wrap(status.InvalidArgument, err, "table %s.%s", t.Schema, t.Name)
 }
 
@@ -100,7 +101,7 @@ func DecodeHello(data []byte) (*Hello, error) {
 	}
 	h := &Hello{
 		ProtocolMin: int(p.ProtocolMin), ProtocolLatest: int(p.ProtocolLatest),
-		Name: p.Name, Epoch: p.Epoch, Version: p.Version,
+		Name: p.Name, Epoch: p.Epoch, Version: p.Version, Advertise: p.Advertise,
 		Limits: Limits{MaxBatchBytes: p.GetLimits().GetMaxBatchBytes(), MaxScans: int(p.GetLimits().GetMaxScans())},
 	}
 	var names []pushdown.Capability
@@ -116,7 +117,7 @@ func DecodeHello(data []byte) (*Hello, error) {
 // tableFromProto decodes a table. One whose schema cannot be read is unusable,
 // the others of the scanner are not.
 func tableFromProto(p *pb.Table) (Table, error) {
-	t := Table{Schema: p.GetSchema(), Name: p.GetName(), Err: p.GetError(), Version: p.GetVersion()}
+	t := Table{Schema: p.GetSchema(), Name: p.GetName(), Err: p.GetError(), Version: p.GetVersion(), Versioned: p.GetVersioned()}
 	var err error
 	if t.Arrow, err = decodeSchema(p.GetArrowSchema()); err != nil {
 		t.Err = cmp.Or(t.Err, err.Error())

@@ -78,6 +78,8 @@ type OpenRequest struct {
 	// TableVersion, when not empty, is the [Table.Version] whose statistics the
 	// request relies on: the scan is Aborted unless the table still has it.
 	TableVersion string
+	// PinVersion asks that the table still has TableVersion after the last row.
+	PinVersion bool
 }
 
 // Opened is the scanner's echo, the first message of every stream.

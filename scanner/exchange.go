@@ -75,7 +75,11 @@ func (s *service) serve(session *codec.Session, request codec.OpenRequest) (int6
 	}
 	stopBeats := s.beat(ctx, cancel, out, j)
 	defer stopBeats()
-	return j.run(ctx)
+	rows, err := j.run(ctx)
+	if err == nil && request.PinVersion {
+		err = s.compareVersion(ctx, t, request.TableVersion)
+	}
+	return rows, err
 }
 
 // rowLimit is the number of rows that a stream may carry at most.

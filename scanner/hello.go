@@ -97,7 +97,7 @@ func (s *Scanner) describePartitions(ctx context.Context, t *table, out *codec.T
 	if err != nil {
 		return err
 	}
-	out.Version = tableVersion(partitions)
+	out.Version, out.Versioned = tableVersion(partitions)
 	for _, p := range partitions {
 		out.Partitions = append(out.Partitions, codec.Partition{
 			ID: p.ID, Rows: p.Rows, Bytes: p.Bytes, Columns: statistics(&p, out.Arrow),

@@ -21,20 +21,20 @@ const (
 	maxBoundBytes = 64
 )
 
-// tableVersion sums up the versions of all partitions. It is empty when none
-// has statistics.
-func tableVersion(partitions []Partition) string {
-	any := false
+// tableVersion sums up the versions of all partitions. It is empty when none has
+// one, and whole when all have.
+func tableVersion(partitions []Partition) (version string, whole bool) {
+	any, whole := false, true
 	sum := sha256.New()
 	for _, p := range partitions {
-		any = any || p.Version != "" && len(p.Columns) > 0
+		any, whole = any || p.Version != "", whole && p.Version != ""
 		// Writing to a hash cannot fail.
 		_, _ = fmt.Fprintf(sum, "%q %d %q\n", p.ID, p.Rows, p.Version)
 	}
 	if !any {
-		return ""
+		return "", false
 	}
-	return hex.EncodeToString(sum.Sum(nil)[:16])
+	return hex.EncodeToString(sum.Sum(nil)[:16]), whole
 }
 
 // compareVersion fails when the table is not what the coordinator knows of it.
@@ -48,8 +48,8 @@ func (s *Scanner) compareVersion(ctx context.Context, t *table, want string) err
 	if err != nil {
 		return err
 	}
-	if tableVersion(partitions) != want {
-		return status.New(status.Aborted, "table %s of scanner %q has changed since its statistics were read: repeat the query", t.name, s.cfg.Name)
+	if have, _ := tableVersion(partitions); have != want {
+		return status.New(status.Aborted, "table %s of scanner %q has changed since the query was planned: repeat it", t.name, s.cfg.Name)
 	}
 	return nil
 }
@@ -103,7 +103,6 @@ func limitStatistics(tables []codec.Table) {
 			left -= n
 			continue
 		}
-		t.Version = ""
 		for j := range t.Partitions {
 			t.Partitions[j].Columns = nil
 		}

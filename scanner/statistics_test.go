@@ -3,6 +3,7 @@ package scanner_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/scanner"
 	memsource "github.com/tributary-db/tributary/scanner/memory"
@@ -50,6 +52,7 @@ func TestHelloStatistics(t *testing.T) {
 	r := start(t, checked(t), table(source))
 	got := helloTable(t, r.Scanner)
 	require.NotEmpty(t, got.Version)
+	require.False(t, got.Versioned, "one partition has no version")
 	require.Equal(t, stats["id"], got.Partitions[0].Columns["id"])
 	require.Equal(t, codec.ColumnStats{Max: scalar.NewStringScalar("y"), Nulls: -1}, got.Partitions[0].Columns["g"])
 	require.NotContains(t, got.Partitions[0].Columns, "none")
@@ -79,7 +82,8 @@ func TestHelloStaysSmall(t *testing.T) {
 	}
 	r := start(t, checked(t), table(source))
 	got := helloTable(t, r.Scanner)
-	require.Empty(t, got.Version)
+	require.NotEmpty(t, got.Version)
+	require.True(t, got.Versioned)
 	require.Nil(t, got.Partitions[0].Columns)
 }
 
@@ -105,10 +109,49 @@ func TestScanComparesTheVersion(t *testing.T) {
 	require.NoError(t, source.Put(memsource.Partition{ID: "1"}))
 	_, err = scan()
 	require.Equal(t, status.Aborted, status.CodeOf(err), "%v", err)
-	require.ErrorContains(t, err, "has changed since its statistics were read")
+	require.ErrorContains(t, err, "has changed since the query was planned")
 	next := helloTable(t, r.Scanner).Version
 	require.NotEqual(t, version, next)
 	version = next
 	_, err = scan()
 	require.NoError(t, err)
+}
+
+// changing is a source that changes as soon as it is read.
+type changing struct {
+	*memsource.Source
+	t *testing.T
+}
+
+func (c changing) Scan(ctx context.Context, spec pushdown.Spec) (scanner.Reader, error) {
+	r, err := c.Source.Scan(ctx, spec)
+	require.NoError(c.t, c.Put(memsource.Partition{ID: "1"}))
+	return r, err
+}
+
+// TestPinnedScan fails when the table changes while it runs; others do not mind.
+func TestPinnedScan(t *testing.T) {
+	t.Parallel()
+	mem := checked(t)
+	r := start(t, mem, table(changing{memTable(t, mem, 10, 10), t}))
+	for _, pin := range []bool{false, true} {
+		have := helloTable(t, r.Scanner)
+		require.True(t, have.Versioned)
+		s, err := r.client().Scan(t.Context(), codec.OpenRequest{
+			ScanID: "s", Spec: rowsSpec("0"), Epoch: r.Epoch(), TableVersion: have.Version, PinVersion: pin,
+		}, mem)
+		require.NoError(t, err)
+		for err == nil {
+			var b codec.Batch
+			if b, err = s.Next(); err == nil {
+				b.Record.Release()
+			}
+		}
+		if pin {
+			require.Equal(t, status.Aborted, status.CodeOf(err), "%v", err)
+		} else {
+			require.ErrorIs(t, err, io.EOF)
+		}
+		require.NoError(t, s.Close())
+	}
 }

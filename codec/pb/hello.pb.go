@@ -95,7 +95,10 @@ type Hello struct {
 	Limits         *Limits                `protobuf:"bytes,6,opt,name=limits,proto3" json:"limits,omitempty"`
 	Tables         []*Table               `protobuf:"bytes,7,rep,name=tables,proto3" json:"tables,omitempty"`
 	// Rises when the tables change.
-	Version       uint64 `protobuf:"varint,8,opt,name=version,proto3" json:"version,omitempty"`
+	Version uint64 `protobuf:"varint,8,opt,name=version,proto3" json:"version,omitempty"`
+	// Where clients reach the scanner with tickets of its coordinators, as a
+	// location URI; empty when they do not.
+	Advertise     string `protobuf:"bytes,9,opt,name=advertise,proto3" json:"advertise,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -186,6 +189,13 @@ func (x *Hello) GetVersion() uint64 {
 	return 0
 }
 
+func (x *Hello) GetAdvertise() string {
+	if x != nil {
+		return x.Advertise
+	}
+	return ""
+}
+
 // Limits bound what the scanner accepts; zero is unlimited or unknown.
 type Limits struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -251,7 +261,9 @@ type Table struct {
 	Error string `protobuf:"bytes,5,opt,name=error,proto3" json:"error,omitempty"`
 	// Changes whenever the rows or the statistics of a partition do; empty when
 	// the scanner does not keep track, and then it announces no statistics.
-	Version       string `protobuf:"bytes,6,opt,name=version,proto3" json:"version,omitempty"`
+	Version string `protobuf:"bytes,6,opt,name=version,proto3" json:"version,omitempty"`
+	// Version tells every change of rows, whatever the partition.
+	Versioned     bool `protobuf:"varint,8,opt,name=versioned,proto3" json:"versioned,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -326,6 +338,13 @@ func (x *Table) GetVersion() string {
 		return x.Version
 	}
 	return ""
+}
+
+func (x *Table) GetVersioned() bool {
+	if x != nil {
+		return x.Versioned
+	}
+	return false
 }
 
 // Partition is one physical partition.
@@ -484,7 +503,7 @@ const file_tributary_v1_hello_proto_rawDesc = "" +
 	"\fHelloRequest\x12!\n" +
 	"\fprotocol_min\x18\x01 \x01(\rR\vprotocolMin\x12'\n" +
 	"\x0fprotocol_latest\x18\x02 \x01(\rR\x0eprotocolLatest\x12 \n" +
-	"\vcoordinator\x18\x03 \x01(\tR\vcoordinator\"\x96\x02\n" +
+	"\vcoordinator\x18\x03 \x01(\tR\vcoordinator\"\xb4\x02\n" +
 	"\x05Hello\x12!\n" +
 	"\fprotocol_min\x18\x01 \x01(\rR\vprotocolMin\x12'\n" +
 	"\x0fprotocol_latest\x18\x02 \x01(\rR\x0eprotocolLatest\x12\x12\n" +
@@ -493,10 +512,11 @@ const file_tributary_v1_hello_proto_rawDesc = "" +
 	"\fcapabilities\x18\x05 \x03(\tR\fcapabilities\x12,\n" +
 	"\x06limits\x18\x06 \x01(\v2\x14.tributary.v1.LimitsR\x06limits\x12+\n" +
 	"\x06tables\x18\a \x03(\v2\x13.tributary.v1.TableR\x06tables\x12\x18\n" +
-	"\aversion\x18\b \x01(\x04R\aversion\"M\n" +
+	"\aversion\x18\b \x01(\x04R\aversion\x12\x1c\n" +
+	"\tadvertise\x18\t \x01(\tR\tadvertise\"M\n" +
 	"\x06Limits\x12&\n" +
 	"\x0fmax_batch_bytes\x18\x01 \x01(\x03R\rmaxBatchBytes\x12\x1b\n" +
-	"\tmax_scans\x18\x02 \x01(\x03R\bmaxScans\"\xbf\x01\n" +
+	"\tmax_scans\x18\x02 \x01(\x03R\bmaxScans\"\xdd\x01\n" +
 	"\x05Table\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\tR\x06schema\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12!\n" +
@@ -505,7 +525,8 @@ const file_tributary_v1_hello_proto_rawDesc = "" +
 	"partitions\x18\x04 \x03(\v2\x17.tributary.v1.PartitionR\n" +
 	"partitions\x12\x14\n" +
 	"\x05error\x18\x05 \x01(\tR\x05error\x12\x18\n" +
-	"\aversion\x18\x06 \x01(\tR\aversion\"\x97\x01\n" +
+	"\aversion\x18\x06 \x01(\tR\aversion\x12\x1c\n" +
+	"\tversioned\x18\b \x01(\bR\tversioned\"\x97\x01\n" +
 	"\tPartition\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
 	"\x04rows\x18\x02 \x01(\x03H\x00R\x04rows\x88\x01\x01\x12\x19\n" +

@@ -218,7 +218,9 @@ type Open struct {
 	InitialCredit int64  `protobuf:"varint,5,opt,name=initial_credit,json=initialCredit,proto3" json:"initial_credit,omitempty"`
 	BatchBytes    int64  `protobuf:"varint,6,opt,name=batch_bytes,json=batchBytes,proto3" json:"batch_bytes,omitempty"`
 	// When not empty, the scan must fail unless the table still has this version.
-	TableVersion  string `protobuf:"bytes,7,opt,name=table_version,json=tableVersion,proto3" json:"table_version,omitempty"`
+	TableVersion string `protobuf:"bytes,7,opt,name=table_version,json=tableVersion,proto3" json:"table_version,omitempty"`
+	// The table must still have that version after its last row, too.
+	PinVersion    bool `protobuf:"varint,9,opt,name=pin_version,json=pinVersion,proto3" json:"pin_version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -300,6 +302,13 @@ func (x *Open) GetTableVersion() string {
 		return x.TableVersion
 	}
 	return ""
+}
+
+func (x *Open) GetPinVersion() bool {
+	if x != nil {
+		return x.PinVersion
+	}
+	return false
 }
 
 // Credit grants more bytes.
@@ -879,7 +888,7 @@ const file_tributary_v1_scan_proto_rawDesc = "" +
 	"\x05limit\x18\x03 \x01(\v2\x13.tributary.v1.LimitH\x00R\x05limit\x12.\n" +
 	"\x06filter\x18\x04 \x01(\v2\x14.tributary.v1.FilterH\x00R\x06filter\x12.\n" +
 	"\x06cancel\x18\x05 \x01(\v2\x14.tributary.v1.CancelH\x00R\x06cancelB\t\n" +
-	"\amessage\"\xe6\x01\n" +
+	"\amessage\"\x87\x02\n" +
 	"\x04Open\x12\x1a\n" +
 	"\bprotocol\x18\x01 \x01(\rR\bprotocol\x12\x17\n" +
 	"\ascan_id\x18\x02 \x01(\tR\x06scanId\x12&\n" +
@@ -888,7 +897,9 @@ const file_tributary_v1_scan_proto_rawDesc = "" +
 	"\x0einitial_credit\x18\x05 \x01(\x03R\rinitialCredit\x12\x1f\n" +
 	"\vbatch_bytes\x18\x06 \x01(\x03R\n" +
 	"batchBytes\x12#\n" +
-	"\rtable_version\x18\a \x01(\tR\ftableVersion\"\x1e\n" +
+	"\rtable_version\x18\a \x01(\tR\ftableVersion\x12\x1f\n" +
+	"\vpin_version\x18\t \x01(\bR\n" +
+	"pinVersion\"\x1e\n" +
 	"\x06Credit\x12\x14\n" +
 	"\x05bytes\x18\x01 \x01(\x03R\x05bytes\"%\n" +
 	"\x05Limit\x12\x1c\n" +

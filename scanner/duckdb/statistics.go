@@ -280,11 +280,12 @@ func (p *partition) statistics(columns []column) map[string]codec.ColumnStats {
 	return out
 }
 
-// version tells the files apart from what they were; empty without statistics.
+// version tells the files apart from what they were; empty until they have
+// settled.
 func (p *partition) version() string {
 	var b strings.Builder
 	for _, d := range p.origins {
-		if d.stats == nil {
+		if d.format == formatParquet && d.unsettled || d.stamp.settling(time.Now()) {
 			return ""
 		}
 		fmt.Fprintf(&b, "%q %d %d %d %d;", d.origin.path, d.stamp.modified.UnixNano(), d.stamp.size, d.stamp.inode, d.stamp.changed)

@@ -91,6 +91,8 @@ func TestStatisticsOfSeveralFiles(t *testing.T) {
 	csv := globSource(t, e, dir+"/4.csv")
 	require.Nil(t, listParts(t, csv)[0].Columns)
 	require.Empty(t, listParts(t, csv)[0].Version)
+	settle(t, dir+"/4.csv")
+	require.NotEmpty(t, listParts(t, csv)[0].Version, "files without statistics have versions too")
 }
 
 // TestVersionsFollowTheFile: a new file is not relied on until it has settled,

@@ -41,7 +41,7 @@ func (s *Snapshot) addScanners(views []view) []*Scanner {
 			continue
 		}
 		if _, taken := s.Scanners[v.hello.Name]; !taken {
-			owners[i] = &Scanner{Name: v.hello.Name, Addr: v.addr, Epoch: v.hello.Epoch, Capabilities: v.hello.Capabilities, Err: v.err}
+			owners[i] = &Scanner{Name: v.hello.Name, Addr: v.addr, Epoch: v.hello.Epoch, Capabilities: v.hello.Capabilities, Advertise: v.hello.Advertise, Err: v.err}
 			s.Scanners[v.hello.Name] = owners[i]
 		}
 	}
@@ -101,7 +101,7 @@ func (m *merger) add(owner *Scanner, t codec.Table) {
 	key := strings.ToLower(t.Schema + "." + t.Name)
 	into := m.tables[key]
 	if into == nil {
-		into = &merged{table: &Table{Schema: t.Schema, Name: t.Name, Versions: map[string]string{}}, parts: map[string]*Partition{}}
+		into = &merged{table: &Table{Schema: t.Schema, Name: t.Name, Versions: map[string]string{}, Versioned: map[string]bool{}}, parts: map[string]*Partition{}}
 		m.tables[key] = into
 	}
 	into.add(owner, t)
@@ -124,7 +124,7 @@ func (m *merged) add(owner *Scanner, t codec.Table) {
 		m.checkSchema(owner, t)
 	}
 	if t.Version != "" {
-		m.table.Versions[owner.Name] = t.Version
+		m.table.Versions[owner.Name], m.table.Versioned[owner.Name] = t.Version, t.Versioned
 	}
 	for _, p := range t.Partitions {
 		if t.Version == "" {

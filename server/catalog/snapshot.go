@@ -55,6 +55,8 @@ type Table struct {
 	// Versions are, by the name of the scanner, what its part of the table was
 	// when its statistics were read; a scanner without statistics has none.
 	Versions map[string]string
+	// Versioned has the scanners whose version tells every change of rows.
+	Versioned map[string]bool
 	// Err makes the table unusable (for example: schemas of two partitions
 	// differ); every query that reads it fails with this error.
 	Err error
@@ -87,6 +89,8 @@ type Scanner struct {
 	Epoch string
 	// Capabilities are what the scanner may be asked to run.
 	Capabilities pushdown.Capabilities
+	// Advertise is where clients may read from it with a ticket, or empty.
+	Advertise string
 	// Err is why the scanner is not usable now, or nil.
 	Err error
 }
