@@ -108,6 +108,9 @@ func retryable(err error) bool { return suspicious(err) }
 // a partition has no other healthy owner. What t left out they read: only t
 // could tell whether that was still right.
 func (s *remoteScan) replicas(t *plan.Target) []plan.Target {
+	if t.Pinned {
+		return nil
+	}
 	var others []plan.Target
 	for _, id := range slices.Concat(t.Partitions, t.Unread()) {
 		owner := s.otherOwner(id, t.Scanner)
@@ -173,7 +176,7 @@ func (a *attempt) run(ctx context.Context) error {
 	w := a.open.scan.work(t, a.open.columns)
 	scan, err := client.Scan(ctx, codec.OpenRequest{
 		ScanID: a.open.id + "." + t.Scanner.Name, Spec: w.remote, Epoch: t.Scanner.Epoch,
-		InitialCredit: q.window, BatchBytes: q.opts.BatchBytes, TableVersion: t.Version,
+		InitialCredit: q.window, BatchBytes: q.opts.BatchBytes, TableVersion: t.Version, PinVersion: t.Pinned,
 	}, q.exec.cfg.Alloc)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package flightsql
 
 import (
 	"context"
+	"crypto/sha256"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/flight"
@@ -9,14 +10,17 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/server/query"
 )
 
 // flightInfo plans a statement under the session's present settings and
 // describes the result. The ticket has an id of its own, which finds the plan
 // and the running query.
 func (s *Server) flightInfo(ctx context.Context, h handle, desc *flight.FlightDescriptor) (*flight.FlightInfo, error) {
-	sess := s.session(ctx)
-	set := sess.Settings()
+	set, err := s.settings(ctx)
+	if err != nil {
+		return nil, err
+	}
 	st, err := s.plan(ctx, h, set)
 	if err != nil {
 		return nil, err
@@ -29,16 +33,43 @@ func (s *Server) flightInfo(ctx context.Context, h handle, desc *flight.FlightDe
 	}
 	if !st.Command.ReadsRows() {
 		info.TotalRecords = 0
-		return info, s.service.Apply(sess, st.Command)
+		return info, s.service.Apply(s.session(ctx), st.Command)
 	}
-	h = handle{SQL: h.SQL, Rows: h.Rows, Settings: set, ID: newID()}
-	endpoint, err := s.endpoint(ctx, &h)
-	if err != nil {
-		return nil, err
+	info.Endpoint, err = s.endpoints(ctx, handle{SQL: h.SQL, Rows: h.Rows, Settings: set}, st)
+	return info, err
+}
+
+// endpoints are one for all rows, or, when the session asks for it, several for
+// parts of them.
+func (s *Server) endpoints(ctx context.Context, h handle, st *query.Statement) ([]*flight.FlightEndpoint, error) {
+	parts, why := st.Parts()
+	if why != nil {
+		s.log.Debug().Err(why).Msg("one endpoint")
 	}
-	s.prepared.put(h.ID, st, 1)
-	info.Endpoint = []*flight.FlightEndpoint{endpoint}
-	return info, nil
+	if len(parts) == 0 {
+		h.ID, h.Schema = newID(), s.fingerprint(st)
+		s.prepared.put(h.ID, st, 1)
+		endpoint, err := s.endpoint(ctx, &h)
+		return []*flight.FlightEndpoint{endpoint}, err
+	}
+	endpoints := make([]*flight.FlightEndpoint, len(parts))
+	for i := range parts {
+		var err error
+		h.ID, h.Rows = newID(), nil // the part has the values in its place
+		if h.Part, err = query.EncodePart(&parts[i]); err != nil {
+			return nil, err
+		}
+		if endpoints[i], err = s.endpoint(ctx, &h); err != nil {
+			return nil, err
+		}
+	}
+	return endpoints, nil
+}
+
+// fingerprint tells the schema of a statement from any other.
+func (s *Server) fingerprint(st *query.Statement) []byte {
+	sum := sha256.Sum256(flight.SerializeSchema(st.Schema, s.Alloc))
+	return sum[:8]
 }
 
 // endpoint is where the rows of h are fetched, for as long as it says.

@@ -23,6 +23,10 @@ type handle struct {
 	ID string `json:"id"`
 	// Rows are the values bound to its parameters, as SQL literals.
 	Rows [][]string `json:"rows,omitempty"`
+	// Part is the share of the rows that a ticket is for; none is all rows.
+	Part []byte `json:"part,omitempty"`
+	// Schema is the fingerprint of the schema that was promised for all rows.
+	Schema []byte `json:"schema,omitempty"`
 	// Until is the second from which on it is refused.
 	Until int64 `json:"until"`
 }

@@ -1,6 +1,7 @@
 package flightsql
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/apache/arrow-go/v18/arrow/flight"
@@ -24,7 +25,10 @@ func (s *Server) GetSchemaStatement(ctx context.Context, cmd flightsql.Statement
 // CreatePreparedStatement plans a statement and returns its schema and that of
 // its parameters.
 func (s *Server) CreatePreparedStatement(ctx context.Context, req flightsql.ActionCreatePreparedStatementRequest) (flightsql.ActionCreatePreparedStatementResult, error) {
-	set := s.session(ctx).Settings()
+	set, err := s.settings(ctx)
+	if err != nil {
+		return flightsql.ActionCreatePreparedStatementResult{}, err
+	}
 	st, err := s.service.Prepare(ctx, req.GetQuery(), set)
 	if err != nil {
 		return flightsql.ActionCreatePreparedStatementResult{}, err
@@ -106,7 +110,11 @@ func (s *Server) update(ctx context.Context, sql string, values bool) error {
 }
 
 func (s *Server) schemaOf(ctx context.Context, h handle) (*flight.SchemaResult, error) {
-	st, err := s.service.PrepareBound(ctx, h.SQL, h.Rows, s.session(ctx).Settings())
+	set, err := s.settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	st, err := s.service.PrepareBound(ctx, h.SQL, h.Rows, set)
 	if err != nil {
 		return nil, err
 	}
@@ -115,6 +123,9 @@ func (s *Server) schemaOf(ctx context.Context, h handle) (*flight.SchemaResult, 
 
 // plan returns the plan that is kept for h, or makes it anew.
 func (s *Server) plan(ctx context.Context, h handle, set query.Settings) (*query.Statement, error) {
+	if h.Part != nil {
+		return s.service.PreparePart(ctx, h.SQL, h.Part, set)
+	}
 	st := s.prepared.take(h.ID)
 	if !st.Is(h.SQL, h.Rows, set) {
 		var err error
@@ -131,8 +142,11 @@ func (s *Server) run(ctx context.Context, h handle) (query.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !st.Command.ReadsRows() {
+	switch {
+	case !st.Command.ReadsRows():
 		return nil, status.New(status.InvalidArgument, "this statement yields no rows")
+	case h.Schema != nil && !bytes.Equal(h.Schema, s.fingerprint(st)):
+		return nil, status.New(status.FailedPrecondition, "the tables of this statement changed since it was planned; execute it again")
 	}
 	return s.service.Execute(ctx, st)
 }

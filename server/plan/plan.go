@@ -85,6 +85,8 @@ type Target struct {
 	// scanner that takes over from this one must read them instead.
 	Pruned  []string
 	Version string
+	// Pinned: all rows must be of Version; no other scanner may take over.
+	Pinned bool
 	// PrunedBy are the columns whose statistics excluded Pruned.
 	PrunedBy []string
 	// Known are partitions of which statistics give the row of an aggregate

@@ -21,7 +21,7 @@ func (s *Service) explain(run *running, st *Statement) (Stream, error) {
 		}
 		text = func() string { return st.plan.ExplainAnalyze(run.stream.Stats()) }
 	}
-	return newTextStream(st.Schema, s.cfg.Alloc, strings.Split(strings.TrimRight(text(), "\n"), "\n")), nil
+	return newTextStream(st.Schema, s.cfg.Alloc, strings.Split(strings.TrimRight(text()+st.partsText(), "\n"), "\n")), nil
 }
 
 // analyze runs a query like any other, and drops its rows.

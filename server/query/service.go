@@ -65,6 +65,7 @@ type Statement struct {
 	edge    *edge
 	unbound *unboundError // what is known while parameters have no values
 	rows    [][]string    // the values of parameters, as literals
+	part    *plan.Part    // nil for the whole result
 }
 
 // Stream is a running result. Next returns io.EOF after the last batch; the
@@ -103,7 +104,7 @@ func (s *Service) Prepare(ctx context.Context, sql string, set Settings) (*State
 }
 
 func (s *Service) plan(ctx context.Context, st *Statement) error {
-	planned, err := s.plans.plan(ctx, st.Command.SQL, s.cfg.Catalog.Snapshot(), plan.Options{Pushdown: st.Settings.Pushdown})
+	planned, err := s.planned(ctx, st)
 	if err != nil {
 		return err
 	}
@@ -113,6 +114,14 @@ func (s *Service) plan(ctx context.Context, st *Statement) error {
 		st.Schema = textSchema("plan")
 	}
 	return nil
+}
+
+func (s *Service) planned(ctx context.Context, st *Statement) (*plan.Plan, error) {
+	snap := s.cfg.Catalog.Snapshot()
+	if st.part != nil {
+		return st.part.Plan(snap)
+	}
+	return s.plans.plan(ctx, st.Command.SQL, snap, plan.Options{Pushdown: st.Settings.Pushdown})
 }
 
 // refresh plans st again when its plan is old or was used, and fails when the

@@ -24,12 +24,14 @@ type Settings struct {
 	StatementTimeout time.Duration `json:"statement_timeout"`
 	// ResultTypes says which Arrow types results have.
 	ResultTypes ResultTypes `json:"result_types"`
+	// PartitionedResults says whether a result may have several endpoints.
+	PartitionedResults Partitioning `json:"partitioned_results"`
 }
 
 // DefaultSettings are the settings for statements from inside the process. A
 // session of a client begins with ClientTypes.
 func DefaultSettings() Settings {
-	return Settings{Pushdown: "full", BatchBytes: 1 << 20, ScanWindowBytes: 16 << 20, ResultTypes: RawTypes}
+	return Settings{Pushdown: "full", BatchBytes: 1 << 20, ScanWindowBytes: 16 << 20, ResultTypes: RawTypes, PartitionedResults: Whole}
 }
 
 func sessionSettings() Settings {
@@ -73,6 +75,10 @@ var settings = map[string]setting{
 			s.ResultTypes = ResultTypes(strings.ToLower(v))
 			return oneOf(string(s.ResultTypes), string(ClientTypes), string(RawTypes))
 		},
+	},
+	"partitioned_results": {
+		get: func(s *Settings) string { return string(s.PartitionedResults) },
+		set: func(s *Settings, v string) (err error) { s.PartitionedResults, err = parsePartitioning(v); return },
 	},
 	"adaptive":        fixed("off"),
 	"compression":     fixed("none"),

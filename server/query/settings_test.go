@@ -15,6 +15,10 @@ func TestSettingsSetGetReset(t *testing.T) {
 	require.NoError(t, s.Set("pushdown", "off"))
 	require.NoError(t, s.Set("STATEMENT_TIMEOUT", "1500"))
 	require.NoError(t, s.Set("adaptive", "off"))
+	for value, want := range map[string]Partitioning{"on": ByScanner, "TRUE": ByScanner, "Scanner": ByScanner, "partition": ByPartition, "off": Whole, "false": Whole} {
+		require.NoError(t, s.Set("partitioned_results", value))
+		require.Equal(t, want, s.Settings().PartitionedResults)
+	}
 	set := s.Settings()
 	require.EqualValues(t, "off", set.Pushdown)
 	require.Equal(t, 1500*time.Millisecond, set.StatementTimeout)
@@ -35,6 +39,7 @@ func TestSettingsRefuse(t *testing.T) {
 		{"scan_window_bytes", "lots", status.InvalidArgument},
 		{"statement_timeout", "-1s", status.InvalidArgument},
 		{"result_types", "wrong", status.InvalidArgument},
+		{"partitioned_results", "many", status.InvalidArgument},
 		{"adaptive", "on", status.Unimplemented},
 		{"memory_limit", "1GB", status.InvalidArgument},
 		{"enable_external_access", "true", status.InvalidArgument},
