@@ -78,6 +78,9 @@ func errCancelled() error {
 // CancelFlightInfo stops the queries that run for the tickets of a FlightInfo,
 // and those that would be started with them.
 func (s *Server) CancelFlightInfo(ctx context.Context, req *flight.CancelFlightInfoRequest) (flight.CancelFlightInfoResult, error) {
+	if req.GetInfo() == nil {
+		return flight.CancelFlightInfoResult{}, status.New(status.InvalidArgument, "the FlightInfo to cancel is missing")
+	}
 	outcome := flight.CancelStatusNotCancellable
 	var stopped []*runningQuery
 	for _, e := range req.GetInfo().GetEndpoint() {

@@ -15,7 +15,7 @@ import (
 // It answers with a new handle that carries them, for any coordinator, and
 // keeps them under the old one, for clients that go on with that.
 func (s *Server) DoPutPreparedStatementQuery(ctx context.Context, cmd flightsql.PreparedStatementQuery, values flight.MessageReader, _ flight.MetadataWriter) ([]byte, error) {
-	h, err := s.handles.decode(ctx, cmd.GetPreparedStatementHandle())
+	h, err := s.openHandle(ctx, cmd.GetPreparedStatementHandle())
 	if err != nil {
 		return nil, err
 	}
@@ -44,10 +44,20 @@ func batches(values flight.MessageReader) func() (arrow.RecordBatch, error) {
 	}
 }
 
+// openHandle decodes the handle of a prepared statement that was not closed
+// here; another coordinator would still take it.
+func (s *Server) openHandle(ctx context.Context, raw []byte) (handle, error) {
+	h, err := s.handles.decode(ctx, raw)
+	if err == nil && s.closed.get(h.ID) {
+		return handle{}, status.New(status.NotFound, "the prepared statement is closed; prepare it again")
+	}
+	return h, err
+}
+
 // boundHandle decodes a handle, with the values that were last bound under its
 // id: a client that binds again may not have taken the new handle.
 func (s *Server) boundHandle(ctx context.Context, raw []byte) (handle, error) {
-	h, err := s.handles.decode(ctx, raw)
+	h, err := s.openHandle(ctx, raw)
 	if err != nil {
 		return handle{}, err
 	}

@@ -1,7 +1,6 @@
 package flightsql
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -55,6 +54,8 @@ type Server struct {
 	service  *query.Service
 	handles  *handles
 	prepared *cache[*query.Statement]
+	closed   *cache[bool]    // ids of handles
+	info     map[uint32]bool // the SqlInfo codes that are answered
 	bound    *cache[[][]string]
 	queries  *queries
 	sessions *sessions
@@ -75,6 +76,8 @@ func New(cfg Config) (*Server, error) {
 		service:  cfg.Service,
 		handles:  handles,
 		prepared: newCache[*query.Statement](maxPlans, planLife),
+		info:     map[uint32]bool{},
+		closed:   newCache[bool](maxPlans, boundLife),
 		bound:    newCache[[][]string](maxBoundBytes, boundLife),
 		queries:  newQueries(),
 		sessions: newSessions(),
@@ -126,15 +129,4 @@ func (f *flightService) Handshake(stream flight.FlightService_HandshakeServer) e
 		return err
 	}
 	return stream.Send(&flight.HandshakeResponse{})
-}
-
-// BeginTransaction accepts: every statement only reads one snapshot anyway,
-// and DB-API clients warn without it.
-func (s *Server) BeginTransaction(context.Context, flightsql.ActionBeginTransactionRequest) ([]byte, error) {
-	return []byte("read-only"), nil
-}
-
-// EndTransaction accepts a commit or a rollback, which have nothing to do.
-func (s *Server) EndTransaction(context.Context, flightsql.ActionEndTransactionRequest) error {
-	return nil
 }

@@ -1,8 +1,13 @@
 package flightsql
 
 import (
+	"context"
+	"slices"
+
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/flight/flightsql"
+	"github.com/apache/arrow-go/v18/arrow/flight/flightsql/schema_ref"
 
 	"github.com/tributary-db/tributary/pushdown/status"
 )
@@ -58,11 +63,26 @@ var (
 	dateFunctions    = []string{"CURDATE", "DAYNAME", "DAYOFMONTH", "DAYOFWEEK", "DAYOFYEAR", "HOUR", "MINUTE", "MONTH", "MONTHNAME", "NOW", "QUARTER", "SECOND", "WEEK", "YEAR"}
 )
 
+// DoGetSqlInfo leaves out the codes that the server does not know: clients ask
+// for what newer servers may have.
+func (s *Server) DoGetSqlInfo(ctx context.Context, cmd flightsql.GetSqlInfo) (*arrow.Schema, chunks, error) {
+	asked := knownInfo{known: slices.DeleteFunc(slices.Clone(cmd.GetInfo()), func(code uint32) bool { return !s.info[code] })}
+	if len(asked.known) == 0 && len(cmd.GetInfo()) > 0 { // not all, none
+		return s.rows(schema_ref.SqlInfo, func(*array.RecordBuilder) {})
+	}
+	return s.BaseServer.DoGetSqlInfo(ctx, asked)
+}
+
+type knownInfo struct{ known []uint32 }
+
+func (k knownInfo) GetInfo() []uint32 { return k.known }
+
 func (s *Server) registerSQLInfo(version string) error {
 	for code, value := range sqlInfo(version) {
 		if err := s.RegisterSqlInfo(flightsql.SqlInfo(code), value); err != nil {
 			return status.Wrap(status.Internal, err, "SqlInfo %d", code)
 		}
+		s.info[code] = true
 	}
 	return nil
 }

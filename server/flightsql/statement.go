@@ -14,6 +14,9 @@ import (
 // GetFlightInfoStatement plans a statement; SET and the like take effect here,
 // once, and have an empty result.
 func (s *Server) GetFlightInfoStatement(ctx context.Context, cmd flightsql.StatementQuery, desc *flight.FlightDescriptor) (*flight.FlightInfo, error) {
+	if err := knownTransaction(cmd.GetTransactionId()); err != nil {
+		return nil, err
+	}
 	return s.flightInfo(ctx, handle{SQL: cmd.GetQuery()}, desc)
 }
 
@@ -25,6 +28,9 @@ func (s *Server) GetSchemaStatement(ctx context.Context, cmd flightsql.Statement
 // CreatePreparedStatement plans a statement and returns its schema and that of
 // its parameters.
 func (s *Server) CreatePreparedStatement(ctx context.Context, req flightsql.ActionCreatePreparedStatementRequest) (flightsql.ActionCreatePreparedStatementResult, error) {
+	if err := knownTransaction(req.GetTransactionId()); err != nil {
+		return flightsql.ActionCreatePreparedStatementResult{}, err
+	}
 	set, err := s.settings(ctx)
 	if err != nil {
 		return flightsql.ActionCreatePreparedStatementResult{}, err
@@ -43,16 +49,18 @@ func (s *Server) CreatePreparedStatement(ctx context.Context, req flightsql.Acti
 	}
 	update := !st.Command.ReadsRows()
 	return flightsql.ActionCreatePreparedStatementResult{
-		Handle: raw, DatasetSchema: st.Schema, ParameterSchema: st.Parameters(), IsUpdate: &update,
+		Handle: raw, DatasetSchema: st.Schema, ParameterSchema: parameterSchema(ctx, st.Parameters()), IsUpdate: &update,
 	}, nil
 }
 
-// ClosePreparedStatement forgets the plan and the values of a handle.
+// ClosePreparedStatement forgets the plan and the values of a handle, and
+// refuses it from now on.
 func (s *Server) ClosePreparedStatement(ctx context.Context, req flightsql.ActionClosePreparedStatementRequest) error {
 	h, err := s.handles.decodeAny(ctx, req.GetPreparedStatementHandle())
 	if err == nil {
 		s.prepared.take(h.ID)
 		s.bound.take(h.ID)
+		s.closed.put(h.ID, true, 1)
 	}
 	return err
 }
@@ -77,7 +85,7 @@ func (s *Server) GetSchemaPreparedStatement(ctx context.Context, cmd flightsql.P
 
 // DoPutPreparedStatementUpdate runs SET and the like from a handle.
 func (s *Server) DoPutPreparedStatementUpdate(ctx context.Context, cmd flightsql.PreparedStatementUpdate, params flight.MessageReader) (int64, error) {
-	h, err := s.handles.decode(ctx, cmd.GetPreparedStatementHandle())
+	h, err := s.openHandle(ctx, cmd.GetPreparedStatementHandle())
 	if err != nil {
 		return 0, err
 	}
@@ -89,6 +97,9 @@ func (s *Server) DoPutPreparedStatementUpdate(ctx context.Context, cmd flightsql
 
 // DoPutCommandStatementUpdate runs SET and the like.
 func (s *Server) DoPutCommandStatementUpdate(ctx context.Context, cmd flightsql.StatementUpdate) (int64, error) {
+	if err := knownTransaction(cmd.GetTransactionId()); err != nil {
+		return 0, err
+	}
 	return 0, s.update(ctx, cmd.GetQuery(), false)
 }
 
