@@ -10,6 +10,14 @@ BUF         := $(GO) run github.com/bufbuild/buf/cmd/buf@v1.75.0
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PURE        := ./pushdown/... ./codec/... ./scanner ./scanner/memory ./scanner/sourcetest
 RESULTS     := .cache/results
+JDBC        := .cache/jdbc
+JDBC_JAR    := flight-sql-jdbc-driver-18.3.0.jar
+JDBC_SUM    := 3f418b46c880e263558c5de669bdbede2c5d4375527ced116fb29f795b03704c
+MVN         ?= mvn
+# The ways into a server that the client tests take, each with its own results.
+WAYS        := plain
+CLIENT_RESULTS := $(RESULTS)/clients.xml $(foreach way,$(WAYS),$(RESULTS)/go-$(way).json $(RESULTS)/jdbc-$(way).xml)
+CLIENT_ENV  := TRIBUTARY_BIN=$(CURDIR)/$(BIN) TPCH_DIR=$(CURDIR)/.cache/tpch-$(TPCH_SF) TPCDS_DIR=$(CURDIR)/.cache/tpcds-$(TPCDS_SF) JDBC_DIR=$(CURDIR)/$(JDBC) GO=$(GO)
 
 .PHONY: help
 help: ## list the targets
@@ -31,8 +39,8 @@ test-go:
 	$(GO) test ./...
 
 .PHONY: test-clients
-test-clients: build python tpch tpcds ## run the tests with real clients and real servers
-	TRIBUTARY_BIN=$(CURDIR)/$(BIN) TPCH_DIR=$(CURDIR)/.cache/tpch-$(TPCH_SF) TPCDS_DIR=$(CURDIR)/.cache/tpcds-$(TPCDS_SF) .venv/bin/pytest -q cmd/e2e/python
+test-clients: build python jdbc tpch tpcds ## run the tests with real clients and real servers
+	$(CLIENT_ENV) .venv/bin/pytest -q cmd/e2e/python
 
 .PHONY: check
 check: format vet lint proto-check pure race clients summary ## everything that CI runs
@@ -44,10 +52,12 @@ format:
 .PHONY: vet
 vet:
 	$(GO) vet ./...
+	$(GO) vet -tags clients ./cmd/e2e/goclient
 
 .PHONY: lint
 lint:
 	$(GO) run $(STATICCHECK) ./...
+	$(GO) run $(STATICCHECK) -tags clients ./cmd/e2e/goclient
 
 .PHONY: proto
 proto: ## generate codec/pb from codec/proto
@@ -70,13 +80,14 @@ race: ## all Go tests under the race detector
 	$(GO) test -race -timeout 20m -json ./... > $(RESULTS)/race.json || true
 
 .PHONY: clients
-clients: build python tpch tpcds
+clients: build python jdbc tpch tpcds
 	mkdir -p $(RESULTS)
-	TRIBUTARY_BIN=$(CURDIR)/$(BIN) TPCH_DIR=$(CURDIR)/.cache/tpch-$(TPCH_SF) TPCDS_DIR=$(CURDIR)/.cache/tpcds-$(TPCDS_SF) .venv/bin/pytest -q --junitxml=$(RESULTS)/clients.xml cmd/e2e/python || true
+	rm -f $(CLIENT_RESULTS)
+	$(CLIENT_ENV) RESULTS_DIR=$(CURDIR)/$(RESULTS) .venv/bin/pytest -q --junitxml=$(RESULTS)/clients.xml cmd/e2e/python || true
 
 .PHONY: summary
 summary: ## count what passed; fails if anything failed or is missing
-	$(PYTHON) .ci/summary.py $(RESULTS)/pure.json $(RESULTS)/race.json $(RESULTS)/clients.xml
+	$(PYTHON) .ci/summary.py $(RESULTS)/pure.json $(RESULTS)/race.json $(CLIENT_RESULTS)
 
 .PHONY: python
 python: .venv/.complete ## the environment of the client tests
@@ -84,6 +95,20 @@ python: .venv/.complete ## the environment of the client tests
 .venv/.complete: cmd/e2e/python/requirements.txt
 	$(PYTHON) -m venv .venv
 	.venv/bin/pip install -q --disable-pip-version-check -r $<
+	touch $@
+
+.PHONY: jdbc
+jdbc: $(JDBC)/classes/.complete ## the JDBC driver, and the program that checks the server through it
+
+$(JDBC)/$(JDBC_JAR):
+	mkdir -p $(JDBC)
+	$(MVN) -q -B dependency:copy -Dartifact=org.apache.arrow:flight-sql-jdbc-driver:18.3.0 -DoutputDirectory=$(CURDIR)/$(JDBC)/download
+	echo "$(JDBC_SUM)  $(JDBC)/download/$(JDBC_JAR)" | sha256sum -c -
+	mv $(JDBC)/download/$(JDBC_JAR) $@
+
+$(JDBC)/classes/.complete: $(JDBC)/$(JDBC_JAR) $(wildcard cmd/e2e/jdbc/*.java)
+	rm -rf $(JDBC)/classes
+	javac -Xlint:all -Werror -d $(JDBC)/classes cmd/e2e/jdbc/*.java
 	touch $@
 
 .PHONY: tpch

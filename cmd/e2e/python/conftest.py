@@ -11,6 +11,8 @@ import urllib.request
 import adbc_driver_flightsql.dbapi as flightsql
 import pytest
 
+import clientdata
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BINARY = os.environ.get("TRIBUTARY_BIN", str(ROOT / "bin" / "tributary"))
 
@@ -132,3 +134,34 @@ def file_tables(directory: pathlib.Path, names: list[str], scanner: int, scanner
             if int(path.stem.rsplit("-", 1)[1]) % scanners == scanner:
                 flags += ["--table", f"{name}={path}"]
     return flags
+
+
+@pytest.fixture(scope="session")
+def clients_cluster(start_cluster, tmp_path_factory):
+    """The cluster without security that the tests of every client share."""
+    return start_cluster(clientdata.write(tmp_path_factory.mktemp("clients")))
+
+
+@pytest.fixture(scope="session")
+def plain(clients_cluster):
+    from access import Access
+
+    return Access("plain", clients_cluster)
+
+
+@pytest.fixture(scope="session", params=["plain"])
+def way(request):
+    """Every way into a cluster."""
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def conn(way):
+    with way.connect() as conn:
+        yield conn
+
+
+@pytest.fixture
+def cur(conn):
+    with conn.cursor() as cur:
+        yield cur
