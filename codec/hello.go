@@ -57,6 +57,9 @@ type Table struct {
 	Version string
 	// Versioned: Version tells every change of rows, whatever the partition.
 	Versioned bool
+	// SchemaVersion changes whenever Arrow does; empty when the scanner does not
+	// tell.
+	SchemaVersion string
 }
 
 // Partition is one physical partition.

@@ -49,7 +49,8 @@ func tableToProto(t Table) (*pb.Table, error) {
 	parts, err := convert(t.Partitions, partitionToProto)
 	return &pb.Table{
 		Schema: t.Schema, Name: t.Name, ArrowSchema: encodeSchema(t.Arrow), Partitions: parts, Error: t.Err, Version: t.Version,
-		Versioned: t.Versioned,
+		Versioned:     t.Versioned,
+		SchemaVersion: t.SchemaVersion,
 	}, status.Wrap(status.InvalidArgument, err, "table %s.%s", t.Schema, t.Name)
 }
 
@@ -117,7 +118,8 @@ func DecodeHello(data []byte) (*Hello, error) {
 // tableFromProto decodes a table. One whose schema cannot be read is unusable,
 // the others of the scanner are not.
 func tableFromProto(p *pb.Table) (Table, error) {
-	t := Table{Schema: p.GetSchema(), Name: p.GetName(), Err: p.GetError(), Version: p.GetVersion(), Versioned: p.GetVersioned()}
+	t := Table{Schema: p.GetSchema(), Name: p.GetName(), Err: p.GetError(), Version: p.GetVersion(), Versioned: p.GetVersioned(),
+		SchemaVersion: p.GetSchemaVersion()}
 	var err error
 	if t.Arrow, err = decodeSchema(p.GetArrowSchema()); err != nil {
 		t.Err = cmp.Or(t.Err, err.Error())

@@ -35,7 +35,7 @@ func encodeOpen(r OpenRequest) ([]byte, error) {
 	return encodeMessage(&pb.ClientMessage{Message: &pb.ClientMessage_Open{Open: &pb.Open{
 		Protocol: ProtocolLatest, ScanId: r.ScanID, Spec: spec, Epoch: r.Epoch,
 		InitialCredit: r.InitialCredit, BatchBytes: r.BatchBytes, TableVersion: r.TableVersion,
-		PinVersion: r.PinVersion,
+		PinVersion: r.PinVersion, SchemaVersion: r.SchemaVersion,
 	}}})
 }
 
@@ -60,7 +60,7 @@ func decodeOpen(data []byte) (OpenRequest, error) {
 	return OpenRequest{
 		ScanID: open.ScanId, Spec: spec, Epoch: open.Epoch,
 		InitialCredit: open.InitialCredit, BatchBytes: open.BatchBytes, TableVersion: open.TableVersion,
-		PinVersion: open.PinVersion,
+		PinVersion: open.PinVersion, SchemaVersion: open.SchemaVersion,
 	}, err
 }
 

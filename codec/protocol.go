@@ -80,6 +80,9 @@ type OpenRequest struct {
 	TableVersion string
 	// PinVersion asks that the table still has TableVersion after the last row.
 	PinVersion bool
+	// SchemaVersion, when not empty, is the [Table.SchemaVersion] that the spec was
+	// made for: the scanner fails the scan when its schema is another now.
+	SchemaVersion string
 }
 
 // Opened is the scanner's echo, the first message of every stream.

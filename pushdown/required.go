@@ -18,6 +18,9 @@ const (
 	CapAggCount   Capability = "agg.count"
 	CapLimit      Capability = "limit"
 	CapTopN       Capability = "topn"
+	// CapWiden is the capability to read columns wider than they are, and those
+	// that are lacking as NULL: see package widen. No spec requires it.
+	CapWiden Capability = "widen"
 )
 
 // CapSum is the capability to sum values of a family.
@@ -33,7 +36,7 @@ func CapGroup(f Family) Capability { return Capability("group." + f) }
 func AllCapabilities() Capabilities {
 	names := []Capability{
 		CapFilter, CapFilterIn, CapFilterLike, CapExprArith, CapExprCast, CapExprCase, CapExprCall,
-		CapAggCount, CapLimit, CapTopN,
+		CapAggCount, CapLimit, CapTopN, CapWiden,
 		CapSum(FamilyInt), CapSum(FamilyFloat), CapSum(FamilyDecimal),
 	}
 	for _, f := range []Family{

@@ -55,10 +55,14 @@ func (s *service) serve(session *codec.Session, request codec.OpenRequest) (int6
 	}
 	ctx, cancel := s.scanContext(session.Context())
 	defer cancel(nil)
-	schema, err := s.schema(ctx, t)
+	own, err := s.schema(ctx, t)
 	if err != nil {
 		return 0, err
 	}
+	if err := s.compareSchema(t, own, request.SchemaVersion); err != nil {
+		return 0, err
+	}
+	schema := federated(own, &spec, request.SchemaVersion != "")
 	if err := spec.Validate(schema); err != nil {
 		return 0, err
 	}
@@ -66,7 +70,7 @@ func (s *service) serve(session *codec.Session, request codec.OpenRequest) (int6
 		return 0, err
 	}
 	out := &exchange{session: session, mode: codec.ModeOf(&spec), quota: newQuota(rowLimit(&spec)), metrics: s.metrics}
-	j, err := s.newJob(t, schema, spec, out)
+	j, err := s.newJob(t, s.widening(t, own, &spec), schema, spec, out)
 	if err != nil {
 		return 0, err
 	}

@@ -79,7 +79,7 @@ func (s *Scanner) describe(ctx context.Context, t *table) codec.Table {
 	out := codec.Table{Schema: t.Schema, Name: t.Name}
 	schema, err := s.schema(ctx, t)
 	if err == nil {
-		out.Arrow = schema
+		out.Arrow, out.SchemaVersion = schema, schemaVersion(schema)
 		err = s.describePartitions(ctx, t, &out)
 	}
 	if err != nil {

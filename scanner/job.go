@@ -35,12 +35,12 @@ type job struct {
 }
 
 // newJob divides spec, which is valid over schema, between source and kernels.
-func (s *Scanner) newJob(t *table, schema *arrow.Schema, spec pushdown.Spec, out sink) (j *job, err error) {
+func (s *Scanner) newJob(t *table, source Source, schema *arrow.Schema, spec pushdown.Spec, out sink) (j *job, err error) {
 	defer s.recovered(t, &err)
-	caps := t.Source.Capabilities()
+	caps := source.Capabilities()
 	split := pushdown.Split(spec.WithCarrier(schema), caps)
 	j = &job{scanner: s, table: t, out: out, each: split.Residual, input: split.Remote.OutputSchema()}
-	j.feed = &feed{source: t.Source, todo: reads(split, caps)}
+	j.feed = &feed{source: source, todo: reads(split, caps)}
 	j.workers = s.cfg.Workers
 	if split.Residual == nil && len(j.feed.todo) == 1 {
 		j.workers = 2 // one reads while the other sends

@@ -26,6 +26,17 @@ type Source interface {
 	Scan(ctx context.Context, spec pushdown.Spec) (Reader, error)
 }
 
+// Widener is a Source whose Scan takes specs that read columns wider than
+// Schema has them, or that it lacks; package widen says what that means. Rows of
+// other sources are widened by the scanner, which then runs the whole spec
+// itself.
+type Widener interface {
+	Source
+	// Widens reports whether a column can be read as type to, given that
+	// widen.Holds says that it holds the values.
+	Widens(to arrow.DataType) bool
+}
+
 // Partition is one physical partition of a table.
 type Partition struct {
 	// ID is unique within the table on this scanner. The same id on two scanners

@@ -47,6 +47,14 @@ func (d *duck) query(sql string, inputs map[string]engine.Input) (*result, error
 	}
 }
 
+// rows are those of a statement that must succeed.
+func (d *duck) rows(t *testing.T, sql string) *result {
+	t.Helper()
+	r, err := d.query(sql, nil)
+	require.NoError(t, err, sql)
+	return r
+}
+
 // text returns the cells of r as CAST(… AS VARCHAR) prints them, nil for NULL.
 func (d *duck) text(t *testing.T, r *result) [][]*string {
 	t.Helper()

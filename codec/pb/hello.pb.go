@@ -262,6 +262,8 @@ type Table struct {
 	// Changes whenever the rows or the statistics of a partition do; empty when
 	// the scanner does not keep track, and then it announces no statistics.
 	Version string `protobuf:"bytes,6,opt,name=version,proto3" json:"version,omitempty"`
+	// Changes whenever the schema does.
+	SchemaVersion string `protobuf:"bytes,7,opt,name=schema_version,json=schemaVersion,proto3" json:"schema_version,omitempty"`
 	// Version tells every change of rows, whatever the partition.
 	Versioned     bool `protobuf:"varint,8,opt,name=versioned,proto3" json:"versioned,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -336,6 +338,13 @@ func (x *Table) GetError() string {
 func (x *Table) GetVersion() string {
 	if x != nil {
 		return x.Version
+	}
+	return ""
+}
+
+func (x *Table) GetSchemaVersion() string {
+	if x != nil {
+		return x.SchemaVersion
 	}
 	return ""
 }
@@ -516,7 +525,7 @@ const file_tributary_v1_hello_proto_rawDesc = "" +
 	"\tadvertise\x18\t \x01(\tR\tadvertise\"M\n" +
 	"\x06Limits\x12&\n" +
 	"\x0fmax_batch_bytes\x18\x01 \x01(\x03R\rmaxBatchBytes\x12\x1b\n" +
-	"\tmax_scans\x18\x02 \x01(\x03R\bmaxScans\"\xdd\x01\n" +
+	"\tmax_scans\x18\x02 \x01(\x03R\bmaxScans\"\x84\x02\n" +
 	"\x05Table\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\tR\x06schema\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12!\n" +
@@ -525,7 +534,8 @@ const file_tributary_v1_hello_proto_rawDesc = "" +
 	"partitions\x18\x04 \x03(\v2\x17.tributary.v1.PartitionR\n" +
 	"partitions\x12\x14\n" +
 	"\x05error\x18\x05 \x01(\tR\x05error\x12\x18\n" +
-	"\aversion\x18\x06 \x01(\tR\aversion\x12\x1c\n" +
+	"\aversion\x18\x06 \x01(\tR\aversion\x12%\n" +
+	"\x0eschema_version\x18\a \x01(\tR\rschemaVersion\x12\x1c\n" +
 	"\tversioned\x18\b \x01(\bR\tversioned\"\x97\x01\n" +
 	"\tPartition\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +

@@ -219,6 +219,10 @@ type Open struct {
 	BatchBytes    int64  `protobuf:"varint,6,opt,name=batch_bytes,json=batchBytes,proto3" json:"batch_bytes,omitempty"`
 	// When not empty, the scan must fail unless the table still has this version.
 	TableVersion string `protobuf:"bytes,7,opt,name=table_version,json=tableVersion,proto3" json:"table_version,omitempty"`
+	// When not empty, the scan must fail unless the table still has this version of
+	// its schema. Only then may the spec read columns wider than they are, or that
+	// the table lacks.
+	SchemaVersion string `protobuf:"bytes,8,opt,name=schema_version,json=schemaVersion,proto3" json:"schema_version,omitempty"`
 	// The table must still have that version after its last row, too.
 	PinVersion    bool `protobuf:"varint,9,opt,name=pin_version,json=pinVersion,proto3" json:"pin_version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -300,6 +304,13 @@ func (x *Open) GetBatchBytes() int64 {
 func (x *Open) GetTableVersion() string {
 	if x != nil {
 		return x.TableVersion
+	}
+	return ""
+}
+
+func (x *Open) GetSchemaVersion() string {
+	if x != nil {
+		return x.SchemaVersion
 	}
 	return ""
 }
@@ -888,7 +899,7 @@ const file_tributary_v1_scan_proto_rawDesc = "" +
 	"\x05limit\x18\x03 \x01(\v2\x13.tributary.v1.LimitH\x00R\x05limit\x12.\n" +
 	"\x06filter\x18\x04 \x01(\v2\x14.tributary.v1.FilterH\x00R\x06filter\x12.\n" +
 	"\x06cancel\x18\x05 \x01(\v2\x14.tributary.v1.CancelH\x00R\x06cancelB\t\n" +
-	"\amessage\"\x87\x02\n" +
+	"\amessage\"\xae\x02\n" +
 	"\x04Open\x12\x1a\n" +
 	"\bprotocol\x18\x01 \x01(\rR\bprotocol\x12\x17\n" +
 	"\ascan_id\x18\x02 \x01(\tR\x06scanId\x12&\n" +
@@ -897,7 +908,8 @@ const file_tributary_v1_scan_proto_rawDesc = "" +
 	"\x0einitial_credit\x18\x05 \x01(\x03R\rinitialCredit\x12\x1f\n" +
 	"\vbatch_bytes\x18\x06 \x01(\x03R\n" +
 	"batchBytes\x12#\n" +
-	"\rtable_version\x18\a \x01(\tR\ftableVersion\x12\x1f\n" +
+	"\rtable_version\x18\a \x01(\tR\ftableVersion\x12%\n" +
+	"\x0eschema_version\x18\b \x01(\tR\rschemaVersion\x12\x1f\n" +
 	"\vpin_version\x18\t \x01(\bR\n" +
 	"pinVersion\"\x1e\n" +
 	"\x06Credit\x12\x14\n" +

@@ -18,6 +18,7 @@ func errorKinds() []errorKind {
 		{"Invalid Input Error: JSON", status.DataLoss},
 		{"Invalid Input Error: Malformed JSON", status.DataLoss},
 		{"Out of Range", status.OutOfRange},
+		{"Invalid Input Error: " + inexact, status.OutOfRange},
 		{"Conversion", status.OutOfRange},
 		{"INTERRUPT", status.Canceled},
 		{"Out of Memory", status.ResourceExhausted},

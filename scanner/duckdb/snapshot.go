@@ -2,6 +2,7 @@ package duckdb
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -10,12 +11,12 @@ import (
 
 	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/pushdown/widen"
 )
 
 // snapshot is a table as last seen. It does not change.
 type snapshot struct {
 	partitions []*partition // by id
-	columns    []column
 	schema     *arrow.Schema
 	err        error // why the table is unusable
 }
@@ -192,62 +193,73 @@ func (s *Source) build(ctx context.Context, found []located) *snapshot {
 	return snap
 }
 
-// agree takes the first origin's columns for the table's and checks the rest.
+// agree makes the table's columns from those of all origins.
 func (snap *snapshot) agree() error {
-	var first *described
-	var firstID string
+	u := unifier{index: map[string]int{}}
 	for _, p := range snap.partitions {
 		for _, d := range p.origins {
 			if d.err != nil {
 				return status.Wrap(status.FailedPrecondition, d.err, "partition %q", p.id)
 			}
-			if first == nil {
-				first, firstID = d, p.id
-			}
-			if err := sameColumns(first, d, firstID, p.id); err != nil {
-				return err
+			for _, c := range d.columns {
+				if err := u.add(c, place{p.id, d.origin}); err != nil {
+					return err
+				}
 			}
 		}
 	}
-	snap.columns = first.columns
-	fields := make([]arrow.Field, len(first.columns))
-	for i, c := range first.columns {
-		fields[i] = arrow.Field{Name: c.name, Type: c.arrow, Nullable: true}
-	}
-	snap.schema = arrow.NewSchema(fields, nil)
+	snap.schema = arrow.NewSchema(u.fields, nil)
 	for _, p := range snap.partitions {
-		p.stats = p.statistics(snap.columns)
+		p.stats = p.statistics(u.fields)
 	}
 	return nil
 }
 
-// sameColumns compares by name: the order of columns in a file means nothing.
-func sameColumns(want, have *described, wantID, haveID string) error {
-	columns := byName(have.columns)
-	for _, w := range want.columns {
-		h, ok := columns[w.name]
-		if !ok {
-			return status.New(status.FailedPrecondition, "partition %q (%s) has no column %q, which partition %q (%s) has as %s",
-				haveID, have.origin, w.name, wantID, want.origin, w.physical)
-		}
-		if !sameType(w, h) {
-			return status.New(status.FailedPrecondition, "column %q is %s in partition %q (%s) but %s in partition %q (%s)",
-				w.name, h.physical, haveID, have.origin, w.physical, wantID, want.origin)
-		}
-		delete(columns, w.name)
+// place is where a column was seen.
+type place struct {
+	partition string
+	origin    origin
+}
+
+func (p place) String() string { return fmt.Sprintf("partition %q (%s)", p.partition, p.origin) }
+
+// unifier finds the columns that hold those of all partitions.
+type unifier struct {
+	fields []arrow.Field
+	// first has the column that gave a field its type, and its place.
+	first []column
+	at    []place
+	index map[string]int // by lower-case name
+}
+
+func (u *unifier) add(c column, at place) error {
+	i, known := u.index[strings.ToLower(c.name)]
+	if !known {
+		u.index[strings.ToLower(c.name)] = len(u.fields)
+		u.fields = append(u.fields, arrow.Field{Name: c.name, Type: c.arrow, Nullable: true})
+		u.first, u.at = append(u.first, c), append(u.at, at)
+		return nil
 	}
-	for _, h := range have.columns {
-		if _, extra := columns[h.name]; extra {
-			return status.New(status.FailedPrecondition, "partition %q (%s) has a column %q of type %s, which partition %q (%s) has not",
-				haveID, have.origin, h.name, h.physical, wantID, want.origin)
-		}
+	f := &u.fields[i]
+	joined, ok := u.join(*f, c, u.first[i])
+	switch {
+	case f.Name != c.name:
+		return status.New(status.FailedPrecondition, "column %q of %s is %q in %s: the names differ only in case; rename one",
+			c.name, at, f.Name, u.at[i])
+	case !ok:
+		return status.New(status.FailedPrecondition, "column %q is %s in %s but %s in %s: no type holds both exactly; cast one where it is written",
+			c.name, c.physical, at, u.first[i].physical, u.at[i])
+	case !arrow.TypeEqual(joined, f.Type):
+		f.Type, u.first[i], u.at[i] = joined, c, at
 	}
 	return nil
 }
 
-// sameType compares what the table shows, and the members of an ENUM: two of
-// them together might not fit the index type.
-func sameType(a, b column) bool {
-	_, enum := a.arrow.(*arrow.DictionaryType)
-	return arrow.TypeEqual(a.arrow, b.arrow) && (!enum || a.physical == b.physical)
+// join is the type that holds both. Two ENUMs with other members are text: all
+// of them together might not fit the index type.
+func (u *unifier) join(f arrow.Field, c, first column) (arrow.DataType, bool) {
+	if d, enum := f.Type.(*arrow.DictionaryType); enum && c.physical != first.physical {
+		return widen.Common(d.ValueType, c.arrow)
+	}
+	return widen.Common(f.Type, c.arrow)
 }

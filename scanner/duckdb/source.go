@@ -11,6 +11,7 @@ import (
 
 	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/pushdown/widen"
 	"github.com/tributary-db/tributary/scanner"
 )
 
@@ -48,7 +49,7 @@ type Source struct {
 	snap *snapshot
 }
 
-var _ scanner.Source = (*Source)(nil)
+var _ scanner.Widener = (*Source)(nil)
 
 // New checks a configuration. Files are first looked at by Schema, Partitions
 // or Scan.
@@ -92,7 +93,8 @@ func (p PartitionConfig) check() error {
 	return nil
 }
 
-// Schema returns the schema that all partitions share.
+// Schema returns the columns of all partitions, each of a type that holds the
+// values of all.
 func (s *Source) Schema(ctx context.Context) (*arrow.Schema, error) {
 	snap, err := s.refresh(ctx)
 	if err != nil {
@@ -141,7 +143,7 @@ func (s *Source) Scan(ctx context.Context, spec pushdown.Spec) (scanner.Reader, 
 // statement writes the SQL of a spec, and says how many rows the partitions
 // hold (-1 unknown).
 func (snap *snapshot) statement(spec *pushdown.Spec) (string, int64, error) {
-	names, err := snap.columnsOf(spec)
+	columns, err := snap.columnsOf(spec)
 	if err != nil {
 		return "", 0, err
 	}
@@ -150,33 +152,37 @@ func (snap *snapshot) statement(spec *pushdown.Spec) (string, int64, error) {
 		return "", 0, err
 	}
 	chosen = enough(chosen, spec)
-	from, rows := emptyRelation(snap.columns), int64(0)
+	rows := int64(0)
+	from, err := emptyRelation(columns)
 	if len(chosen) > 0 {
-		from = union(relations(chosen), names)
+		from, err = union(relations(chosen), columns)
 		rows = totalRows(chosen)
+	}
+	if err != nil {
+		return "", 0, err
 	}
 	sql, err := statement(spec, from)
 	return sql, rows, err
 }
 
-// columnsOf lists the columns that a spec reads and checks that the table has
-// them as the spec says; at least one.
-func (snap *snapshot) columnsOf(spec *pushdown.Spec) ([]string, error) {
-	var names []string
-	for _, c := range spec.InputColumns() {
-		i := slices.IndexFunc(snap.columns, func(have column) bool { return have.name == c.Name })
-		if i < 0 {
-			return nil, status.New(status.FailedPrecondition, "the table has no column %q any more; ask again", c.Name)
+// columnsOf lists the columns that a spec reads, at least one, and checks that
+// their types hold the values of the table's.
+func (snap *snapshot) columnsOf(spec *pushdown.Spec) ([]pushdown.Column, error) {
+	columns := spec.InputColumns()
+	for _, c := range columns {
+		at := snap.schema.FieldIndices(c.Name)
+		if len(at) == 0 {
+			continue
 		}
-		if have := snap.columns[i].arrow; !arrow.TypeEqual(have, c.DataType) {
-			return nil, status.New(status.FailedPrecondition, "column %q is %s, not %s any more; ask again", c.Name, have, c.DataType)
+		if have := snap.schema.Field(at[0]).Type; !widen.Holds(c.DataType, have) {
+			return nil, status.New(status.Aborted, "column %q is %s, not %s any more; ask again", c.Name, have, c.DataType)
 		}
-		names = append(names, c.Name)
 	}
-	if len(names) == 0 {
-		names = append(names, snap.columns[0].name)
+	if len(columns) == 0 {
+		f := snap.schema.Field(0)
+		columns = append(columns, pushdown.Column{Name: f.Name, DataType: f.Type})
 	}
-	return names, nil
+	return columns, nil
 }
 
 func (snap *snapshot) choose(ids []string) ([]*partition, error) {

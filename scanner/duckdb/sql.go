@@ -126,24 +126,24 @@ func renderAggregate(a pushdown.Aggregate) (string, error) {
 }
 
 // emptyRelation has the columns and no rows.
-func emptyRelation(columns []column) string {
-	items := make([]string, len(columns))
-	for i, c := range columns {
-		items[i] = cast("NULL", c.read) + " AS " + quoteIdent(c.name)
-	}
-	return "(SELECT " + strings.Join(items, ", ") + " WHERE FALSE)"
+func emptyRelation(columns []pushdown.Column) (string, error) {
+	text, err := part{}.selectSQL(columns)
+	return "(" + text + " WHERE FALSE)", err
 }
 
 // union is the relation over several parts, each with its own columns.
-func union(parts []part, names []string) string {
-	if len(parts) == 1 && parts[0].plain() {
-		return parts[0].from
+func union(parts []part, columns []pushdown.Column) (string, error) {
+	if len(parts) == 1 && parts[0].plain(columns) {
+		return parts[0].from, nil
 	}
 	arms := make([]string, len(parts))
 	for i, p := range parts {
-		arms[i] = p.selectSQL(names)
+		var err error
+		if arms[i], err = p.selectSQL(columns); err != nil {
+			return "", err
+		}
 	}
-	return "(" + strings.Join(arms, " UNION ALL ") + ")"
+	return "(" + strings.Join(arms, " UNION ALL ") + ")", nil
 }
 
 // part is a relation of DuckDB that holds rows of the table.
@@ -152,20 +152,39 @@ type part struct {
 	columns map[string]column
 }
 
-// plain reports that the part can be read as it is.
-func (p part) plain() bool {
-	for _, c := range p.columns {
-		if c.read != c.physical {
+// plain reports that the wanted columns can be read as they are.
+func (p part) plain(wanted []pushdown.Column) bool {
+	for _, w := range wanted {
+		c, ok := p.columns[w.Name]
+		if !ok || c.read != c.physical || !arrow.TypeEqual(c.arrow, w.DataType) {
 			return false
 		}
 	}
 	return true
 }
 
-func (p part) selectSQL(names []string) string {
-	items := make([]string, len(names))
-	for i, n := range names {
-		items[i] = p.columns[n].expr() + " AS " + quoteIdent(n)
+// selectSQL reads the wanted columns with the wanted types; those that the part
+// lacks are NULL.
+func (p part) selectSQL(wanted []pushdown.Column) (string, error) {
+	items := make([]string, len(wanted))
+	for i, w := range wanted {
+		text, err := p.column(w)
+		if err != nil {
+			return "", err
+		}
+		items[i] = text + " AS " + quoteIdent(w.Name)
 	}
-	return "SELECT " + strings.Join(items, ", ") + " FROM " + p.from
+	from := ""
+	if p.from != "" {
+		from = " FROM " + p.from
+	}
+	return "SELECT " + strings.Join(items, ", ") + from, nil
+}
+
+func (p part) column(want pushdown.Column) (string, error) {
+	if c, ok := p.columns[want.Name]; ok {
+		return c.as(want.DataType)
+	}
+	typ, err := readType(want.DataType)
+	return cast("NULL", typ), err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
@@ -254,6 +255,9 @@ func boxed(n *big.Int, t arrow.DataType) scalar.Scalar {
 		}
 		return nil
 	case *arrow.TimestampType:
+		if !n.IsInt64() {
+			return nil
+		}
 		return scalar.NewTimestampScalar(arrow.Timestamp(n.Int64()), t)
 	}
 	v, err := scalar.ParseScalar(t, n.String()) // fails out of range
@@ -263,21 +267,65 @@ func boxed(n *big.Int, t arrow.DataType) scalar.Scalar {
 	return v
 }
 
-// statistics are those of all files of a partition; nil unless each has some.
-func (p *partition) statistics(columns []column) map[string]codec.ColumnStats {
+// statistics are those of all files of a partition, for the columns of the
+// table; nil unless each file has some.
+func (p *partition) statistics(columns []arrow.Field) map[string]codec.ColumnStats {
 	out := make(map[string]codec.ColumnStats, len(columns))
-	for _, c := range columns {
+	for _, f := range columns {
 		whole := extent{bounded: true, exact: true}
 		for _, d := range p.origins {
-			x, ok := d.stats[c.name]
-			if !ok {
+			if d.stats == nil {
 				return nil
 			}
-			whole = whole.and(x)
+			whole = whole.and(d.extent(f))
 		}
-		out[c.name] = whole.statistics(c.arrow)
+		out[f.Name] = whole.statistics(f.Type)
 	}
 	return out
+}
+
+// extent is that of a column of the table, which may be wider than the file's,
+// or lacking in it.
+func (d *described) extent(f arrow.Field) extent {
+	at := slices.IndexFunc(d.columns, func(c column) bool { return c.name == f.Name })
+	if at < 0 {
+		return extent{nulls: d.rows, bounded: true, exact: true}
+	}
+	x := d.stats[f.Name]
+	factor := scaling(d.columns[at].arrow, f.Type)
+	switch {
+	case factor == nil:
+		x.bounded, x.exact, x.lo, x.hi = false, false, nil, nil
+	case x.lo != nil && x.hi != nil:
+		x.lo, x.hi = new(big.Int).Mul(x.lo, factor), new(big.Int).Mul(x.hi, factor)
+	}
+	return x
+}
+
+// scaling is what the numbers inside of one type are multiplied with in another
+// one that holds them; nil when they have none.
+func scaling(from, to arrow.DataType) *big.Int {
+	one := big.NewInt(1)
+	if arrow.TypeEqual(from, to) {
+		return one
+	}
+	switch to := to.(type) {
+	case *arrow.Decimal128Type:
+		scale := to.Scale
+		if d, ok := from.(*arrow.Decimal128Type); ok {
+			scale -= d.Scale
+		}
+		return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
+	case *arrow.TimestampType:
+		if t, ok := from.(*arrow.TimestampType); ok {
+			return big.NewInt(int64(t.Unit.Multiplier() / to.Unit.Multiplier()))
+		}
+		return big.NewInt(int64(secondsPerDay * time.Second / to.Unit.Multiplier()))
+	}
+	if arrow.IsInteger(from.ID()) && arrow.IsInteger(to.ID()) {
+		return one
+	}
+	return nil
 }
 
 // version tells the files apart from what they were; empty until they have

@@ -13,10 +13,12 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/pushdown/widen"
 	"github.com/tributary-db/tributary/scanner"
 )
 
@@ -24,7 +26,8 @@ import (
 type Partition struct {
 	// ID is unique in the table.
 	ID string
-	// Batches are its rows, all of the table's schema.
+	// Batches are its rows. Their columns are found by name; one may be narrower
+	// than the table's, or missing, and is then NULL: see package widen.
 	Batches []arrow.RecordBatch
 }
 
@@ -80,17 +83,21 @@ func (s *Source) Put(p Partition) error {
 	if p.ID == "" {
 		return status.New(status.InvalidArgument, "a partition needs an id")
 	}
+	var batches []arrow.RecordBatch
 	for i, b := range p.Batches {
-		if err := s.check(b); err != nil {
+		wide, err := s.widened(b)
+		if err != nil {
+			release(batches)
 			return status.Wrap(status.InvalidArgument, err, "partition %q, batch %d", p.ID, i)
 		}
+		batches = append(batches, wide)
 	}
-	stats := statistics(s.schema, p.Batches)
+	stats := statistics(s.schema, batches)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drop(p.ID)
 	s.puts++
-	s.partitions[p.ID] = &stored{batches: retain(p.Batches), version: strconv.Itoa(s.puts), stats: stats}
+	s.partitions[p.ID] = &stored{batches: batches, version: strconv.Itoa(s.puts), stats: stats}
 	return nil
 }
 
@@ -102,18 +109,18 @@ func (s *Source) drop(id string) {
 	}
 }
 
-func (s *Source) check(b arrow.RecordBatch) error {
-	if int(b.NumCols()) != s.schema.NumFields() {
-		return status.New(status.InvalidArgument, "%d columns instead of %d", b.NumCols(), s.schema.NumFields())
-	}
-	for i, want := range s.schema.Fields() {
-		have := b.Schema().Field(i)
-		if have.Name != want.Name || !arrow.TypeEqual(have.Type, want.Type) {
-			return status.New(status.InvalidArgument, "column %d is %q of type %s instead of %q of type %s",
-				i, have.Name, have.Type, want.Name, want.Type)
+// widened returns a batch with the columns of the table.
+func (s *Source) widened(b arrow.RecordBatch) (arrow.RecordBatch, error) {
+	for _, have := range b.Schema().Fields() {
+		at := s.schema.FieldIndices(have.Name)
+		if len(at) == 0 {
+			return nil, status.New(status.InvalidArgument, "the table has no column %q", have.Name)
+		}
+		if want := s.schema.Field(at[0]).Type; !widen.Holds(want, have.Type) {
+			return nil, status.New(status.InvalidArgument, "column %q is %s, which the table's %s does not hold", have.Name, have.Type, want)
 		}
 	}
-	return nil
+	return widen.Batch(b, s.schema, memory.DefaultAllocator)
 }
 
 // Remove drops a partition. Scans that run keep its rows.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/scalar"
 
 	"github.com/tributary-db/tributary/codec"
@@ -90,9 +89,15 @@ type merger struct{ tables map[string]*merged }
 
 // merged is a table under construction.
 type merged struct {
-	table *Table
-	first *Scanner // whose schema is the federated one
-	parts map[string]*Partition
+	table  *Table
+	offers []offer
+	parts  map[string]*Partition
+}
+
+// offer is a table as one scanner has it.
+type offer struct {
+	owner *Scanner
+	table codec.Table
 }
 
 // add contributes one scanner's table. Tables are told apart as the engine
@@ -101,7 +106,10 @@ func (m *merger) add(owner *Scanner, t codec.Table) {
 	key := strings.ToLower(t.Schema + "." + t.Name)
 	into := m.tables[key]
 	if into == nil {
-		into = &merged{table: &Table{Schema: t.Schema, Name: t.Name, Versions: map[string]string{}, Versioned: map[string]bool{}}, parts: map[string]*Partition{}}
+		into = &merged{parts: map[string]*Partition{}, table: &Table{
+			Schema: t.Schema, Name: t.Name,
+			Versions: map[string]string{}, Versioned: map[string]bool{}, Schemas: map[string]OwnSchema{},
+		}}
 		m.tables[key] = into
 	}
 	into.add(owner, t)
@@ -117,21 +125,13 @@ func (m *merged) add(owner *Scanner, t codec.Table) {
 		m.fail("table %s is not usable on scanner %q: %s", m.table.ID(), owner.Name, t.Err)
 	case t.Arrow == nil || t.Arrow.NumFields() == 0:
 		m.fail("table %s on scanner %q has no columns", m.table.ID(), owner.Name)
-	case m.table.Arrow == nil:
-		m.table.Arrow, m.first = t.Arrow, owner
-		m.checkNames(owner)
 	default:
-		m.checkSchema(owner, t)
+		m.table.Schemas[owner.Name] = OwnSchema{Arrow: t.Arrow, Version: t.SchemaVersion}
 	}
 	if t.Version != "" {
 		m.table.Versions[owner.Name], m.table.Versioned[owner.Name] = t.Version, t.Versioned
 	}
-	for _, p := range t.Partitions {
-		if t.Version == "" {
-			p.Columns = nil // nobody could tell when they have become wrong
-		}
-		m.addPartition(owner, p)
-	}
+	m.offers = append(m.offers, offer{owner, t})
 }
 
 // fail keeps the first reason.
@@ -139,43 +139,6 @@ func (m *merged) fail(format string, args ...any) {
 	if m.table.Err == nil {
 		m.table.Err = status.New(status.FailedPrecondition, format, args...)
 	}
-}
-
-func (m *merged) checkNames(owner *Scanner) {
-	seen := map[string]string{}
-	for _, f := range m.table.Arrow.Fields() {
-		key := strings.ToLower(f.Name)
-		if other, ok := seen[key]; ok {
-			m.fail("table %s on scanner %q has columns %q and %q, which differ at most in case; rename one",
-				m.table.ID(), owner.Name, other, f.Name)
-		}
-		seen[key] = f.Name
-	}
-}
-
-// checkSchema compares a further owner's columns, in any order, with the
-// federated schema.
-func (m *merged) checkSchema(owner *Scanner, t codec.Table) {
-	for _, f := range t.Arrow.Fields() {
-		if len(m.table.Arrow.FieldIndices(f.Name)) == 0 {
-			m.conflict(owner, t, f.Name, "has "+f.Type.String(), "lacks it")
-		}
-	}
-	for _, f := range m.table.Arrow.Fields() {
-		at := t.Arrow.FieldIndices(f.Name)
-		if len(at) == 0 {
-			m.conflict(owner, t, f.Name, "lacks it", "has "+f.Type.String())
-			continue
-		}
-		if theirs := t.Arrow.Field(at[0]).Type; !arrow.TypeEqual(theirs, f.Type) {
-			m.conflict(owner, t, f.Name, "has "+theirs.String(), "has "+f.Type.String())
-		}
-	}
-}
-
-func (m *merged) conflict(owner *Scanner, t codec.Table, column, theirs, ours string) {
-	m.fail("table %s: scanners disagree on column %q: scanner %q (partitions %s) %s, scanner %q %s; make the schemas equal",
-		m.table.ID(), column, owner.Name, ids(t.Partitions), theirs, m.first.Name, ours)
 }
 
 // ids lists a few partition ids.
@@ -253,6 +216,13 @@ func agreed(a, b int64) int64 {
 }
 
 func (m *merged) finish() *Table {
+	m.unify()
+	for _, o := range m.offers {
+		for _, p := range o.table.Partitions {
+			p.Columns = m.statistics(o.table, p)
+			m.addPartition(o.owner, p)
+		}
+	}
 	for _, id := range slices.Sorted(maps.Keys(m.parts)) {
 		p := m.parts[id]
 		slices.SortFunc(p.Owners, func(a, b *Scanner) int { return strings.Compare(a.Name, b.Name) })

@@ -4,9 +4,11 @@ import (
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/scalar"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/status"
 )
 
@@ -75,18 +77,13 @@ func TestMergeRefusesConflicts(t *testing.T) {
 	}{
 		{
 			"types differ",
-			[]view{seen("a", "a:1", table("t", s, part("0", 1))), seen("b", "b:1", table("t", schemaOf(field("id", arrow.PrimitiveTypes.Int32), nameCol), part("7", 1)))},
-			[]string{"main.t", `"id"`, `"b"`, "partitions 7", "int32", `"a"`, "int64"},
+			[]view{seen("a", "a:1", table("t", s, part("0", 1))), seen("b", "b:1", table("t", schemaOf(field("id", arrow.BinaryTypes.String), nameCol), part("7", 1)))},
+			[]string{"main.t", `"id"`, `"b"`, "partitions 7", "utf8", `"a"`, "partitions 0", "int64"},
 		},
 		{
-			"a column is missing",
-			[]view{seen("a", "a:1", table("t", s)), seen("b", "b:1", table("t", schemaOf(idCol)))},
-			[]string{`"name"`, `"b"`, "lacks it", "utf8"},
-		},
-		{
-			"a column is new",
-			[]view{seen("a", "a:1", table("t", schemaOf(idCol))), seen("b", "b:1", table("t", s))},
-			[]string{`"name"`, `"b"`, "has utf8", `"a" lacks it`},
+			"columns differ in case between scanners",
+			[]view{seen("a", "a:1", table("t", s)), seen("b", "b:1", table("t", schemaOf(field("Name", arrow.BinaryTypes.String))))},
+			[]string{`"name"`, `"Name"`, `"a"`, `"b"`, "only in case"},
 		},
 		{
 			"the scanner says so",
@@ -125,6 +122,36 @@ func TestMergeRefusesConflicts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestMergeWidens: the table has the columns of all scanners, of types that hold
+// the values of all, and statistics of these types.
+func TestMergeWidens(t *testing.T) {
+	t.Parallel()
+	small := schemaOf(field("id", arrow.PrimitiveTypes.Int8), nameCol)
+	large := schemaOf(idCol, field("day", arrow.FixedWidthTypes.Date32))
+	p, q := part("0", 4), part("1", 3)
+	p.Columns = map[string]codec.ColumnStats{"id": {Min: scalar.NewInt8Scalar(-1), Max: scalar.NewInt8Scalar(7), Nulls: 1, Exact: true}}
+	q.Columns = map[string]codec.ColumnStats{"id": between(1, 2)}
+	a, b := table("t", small, p), table("t", large, q, part("2", -1))
+	a.Version, b.Version, a.SchemaVersion = "v1", "v2", "s1"
+	got := merge([]view{seen("a", "a:1", a), seen("b", "b:1", b)}).Tables["main.t"]
+	require.NoError(t, got.Err)
+	require.Equal(t, schemaOf(idCol, nameCol, field("day", arrow.FixedWidthTypes.Date32)).String(), got.Arrow.String())
+	require.Equal(t, OwnSchema{Arrow: small, Version: "s1"}, got.Schemas["a"])
+	nulls := func(n int64) codec.ColumnStats { return codec.ColumnStats{Nulls: n} }
+	lower := between(-1, 7)
+	lower.Nulls = 1
+	require.Equal(t, map[string]codec.ColumnStats{"id": lower, "day": nulls(4)}, got.Partitions[0].Columns)
+	require.Equal(t, map[string]codec.ColumnStats{"id": between(1, 2), "name": nulls(3)}, got.Partitions[1].Columns)
+	require.Nil(t, got.Partitions[2].Columns, "nobody knows how many NULLs there are")
+	column := func(f arrow.Field) []pushdown.Column {
+		return []pushdown.Column{{Name: f.Name, DataType: f.Type}}
+	}
+	require.True(t, got.Narrow("a", column(idCol)))
+	require.True(t, got.Narrow("b", column(nameCol)))
+	require.False(t, got.Narrow("b", column(idCol)))
+	require.False(t, got.Narrow("nobody", column(idCol)))
 }
 
 func TestMergeDuplicateNames(t *testing.T) {

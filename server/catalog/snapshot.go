@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -47,9 +48,12 @@ func (s *Snapshot) Usable() error {
 // Table is a federated table: the union of its partitions.
 type Table struct {
 	Schema, Name string
-	// Arrow is the federated schema: the columns of every partition, in the
-	// order of the first owner. It may be nil when Err is set.
+	// Arrow is the federated schema: the columns of all owners, in order of first
+	// appearance, each of a type that holds the values of all. It may be nil when
+	// Err is set.
 	Arrow *arrow.Schema
+	// Schemas are the owners' own schemas, by the name of the scanner.
+	Schemas map[string]OwnSchema
 	// Partitions in id order; an id is unique within the table.
 	Partitions []Partition
 	// Versions are, by the name of the scanner, what its part of the table was
@@ -57,9 +61,31 @@ type Table struct {
 	Versions map[string]string
 	// Versioned has the scanners whose version tells every change of rows.
 	Versioned map[string]bool
-	// Err makes the table unusable (for example: schemas of two partitions
-	// differ); every query that reads it fails with this error.
+	// Err makes the table unusable (for example: a column is text in one partition
+	// and a number in another); every query that reads it fails with this error.
 	Err error
+}
+
+// OwnSchema is a table as one scanner has it.
+type OwnSchema struct {
+	Arrow *arrow.Schema
+	// Version is what the scanner compares when it is asked for rows; empty when
+	// it does not.
+	Version string
+}
+
+// Narrow reports whether a scanner lacks one of the columns or has it with a
+// narrower type: it must be able to widen, or its rows are widened by whoever
+// reads them.
+func (t *Table) Narrow(scanner string, columns []pushdown.Column) bool {
+	own := t.Schemas[scanner].Arrow
+	if own == nil {
+		return false
+	}
+	return slices.ContainsFunc(columns, func(c pushdown.Column) bool {
+		at := own.FieldIndices(c.Name)
+		return len(at) == 0 || !arrow.TypeEqual(own.Field(at[0]).Type, c.DataType)
+	})
 }
 
 // ID returns "schema.name".

@@ -16,7 +16,8 @@ func between(lo, hi int64) codec.ColumnStats {
 func versioned(version string, columns map[string]codec.ColumnStats) codec.Table {
 	p := part("0", 3)
 	p.Columns = columns
-	t := table("t", schemaOf(idCol), p)
+	t := table("t", schemaOf(idCol, field("same", idCol.Type), field("bounds", idCol.Type), field("nulls", idCol.Type),
+		field("bound", idCol.Type), field("mine", idCol.Type), field("theirs", idCol.Type)), p)
 	t.Version = version
 	return t
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/run"
 	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/pushdown/widen"
 )
 
 // processor turns the batches of one stream into rows of the spec that was
@@ -28,6 +29,14 @@ func newProcessor(w work, out *arrow.Schema, mem memory.Allocator) *processor {
 // add processes one batch and returns the rows that are ready.
 func (p *processor) add(b codec.Batch) ([]arrow.RecordBatch, error) {
 	remote := &p.work.remote
+	if plain(remote) && !b.Record.Schema().Equal(remote.OutputSchema()) {
+		wide, err := widen.Batch(b.Record, remote.OutputSchema(), p.mem)
+		if err != nil {
+			return nil, err
+		}
+		defer wide.Release()
+		b.Record = wide
+	}
 	switch {
 	case b.Mode == codec.Raw && !plain(remote):
 		return p.through(&p.raw, p.work.full, inputSchema(&p.work.full), b.Record)

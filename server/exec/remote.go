@@ -44,6 +44,9 @@ type work struct {
 	full     pushdown.Spec
 	remote   pushdown.Spec
 	residual *pushdown.Spec
+	// sent is remote as the scanner is asked: of one that cannot widen its columns,
+	// they are asked for as they are.
+	sent pushdown.Spec
 	// project selects the wanted columns of the result; nil is all of them.
 	project []int
 }
@@ -62,15 +65,32 @@ func (s *remoteScan) work(t *plan.Target, columns []int) work {
 		residual.Partitions = t.Partitions
 		w.residual = &residual
 	}
-	if columns == nil || identity(columns, s.schema.NumFields()) {
-		return w
-	}
-	if w.full.Grouped() {
+	switch {
+	case columns == nil || identity(columns, s.schema.NumFields()):
+	case w.full.Grouped():
 		w.project = columns
-		return w
+	default:
+		w.narrow(columns)
 	}
-	w.narrow(columns)
+	w.sent = w.remote
+	if !t.Scanner.Capabilities.Has(pushdown.CapWiden) && s.plan.Table.Narrow(t.Scanner.Name, w.remote.InputColumns()) {
+		w.sent.Columns = ownColumns(w.remote.Columns, s.plan.Table.Schemas[t.Scanner.Name].Arrow)
+	}
 	return w
+}
+
+// ownColumns are the columns as a scanner has them, at least one.
+func ownColumns(wanted []pushdown.Column, own *arrow.Schema) []pushdown.Column {
+	var out []pushdown.Column
+	for _, c := range wanted {
+		if at := own.FieldIndices(c.Name); len(at) > 0 {
+			out = append(out, pushdown.Column{Name: c.Name, DataType: own.Field(at[0]).Type})
+		}
+	}
+	if len(out) == 0 { // the number of rows still matters
+		out = append(out, pushdown.Column{Name: own.Field(0).Name, DataType: own.Field(0).Type})
+	}
+	return out
 }
 
 // narrow makes a row scan yield only the given columns.

@@ -148,8 +148,11 @@ func (s *remoteScan) resplit(t *plan.Target, other *catalog.Scanner) pushdown.Sp
 	}
 	for _, c := range t.Split.Remote.Required() {
 		if !other.Capabilities.Has(c) {
-			return pushdown.Split(s.plan.Spec, other.Capabilities)
+			return plan.SplitFor(s.plan.Table, other, s.plan.Spec)
 		}
+	}
+	if !other.Capabilities.Has(pushdown.CapWiden) && s.plan.Table.Narrow(other.Name, s.plan.Spec.InputColumns()) {
+		return plan.SplitFor(s.plan.Table, other, s.plan.Spec)
 	}
 	return t.Split
 }
@@ -175,8 +178,9 @@ func (a *attempt) run(ctx context.Context) error {
 	}
 	w := a.open.scan.work(t, a.open.columns)
 	scan, err := client.Scan(ctx, codec.OpenRequest{
-		ScanID: a.open.id + "." + t.Scanner.Name, Spec: w.remote, Epoch: t.Scanner.Epoch,
+		ScanID: a.open.id + "." + t.Scanner.Name, Spec: w.sent, Epoch: t.Scanner.Epoch,
 		InitialCredit: q.window, BatchBytes: q.opts.BatchBytes, TableVersion: t.Version, PinVersion: t.Pinned,
+		SchemaVersion: a.open.scan.plan.Table.Schemas[t.Scanner.Name].Version,
 	}, q.exec.cfg.Alloc)
 	if err != nil {
 		return err

@@ -212,12 +212,24 @@ func targetsOf(t *catalog.Table, spec pushdown.Spec) ([]Target, error) {
 // split divides the spec over the target's partitions.
 func (t *Target) split(table *catalog.Table, spec pushdown.Spec) {
 	if len(t.Partitions) == 0 {
-		confirm := pushdown.Split(t.confirmation(table), t.Scanner.Capabilities)
+		confirm := SplitFor(table, t.Scanner, t.confirmation(table))
 		t.Split = pushdown.SplitResult{Remote: confirm.Remote}
 		return
 	}
 	spec.Partitions = t.Partitions
-	t.Split = pushdown.Split(spec, t.Scanner.Capabilities)
+	t.Split = SplitFor(table, t.Scanner, spec)
+}
+
+// SplitFor divides a spec for one scanner. One whose columns are narrower than
+// the table's, and which cannot widen them, sends them as they are: what it did
+// to them would be done to other values.
+func SplitFor(t *catalog.Table, s *catalog.Scanner, spec pushdown.Spec) pushdown.SplitResult {
+	if s.Capabilities.Has(pushdown.CapWiden) || !t.Narrow(s.Name, spec.InputColumns()) {
+		return pushdown.Split(spec, s.Capabilities)
+	}
+	out := pushdown.Split(spec, pushdown.Capabilities{})
+	out.Reasons = []string{"the columns of scanner " + s.Name + " are narrower than the table's, and it cannot widen them"}
+	return out
 }
 
 // assign chooses an owner for each partition: the largest partitions first,
