@@ -70,11 +70,39 @@ var randomColumns = []randomColumn{
 	{"select", "VARCHAR", text, []any{"x", "y"}, nil, true},
 }
 
+// variant is what a column may be in some partitions: of a narrower type, with
+// values of that type; without a type, the column is lacking.
+type variant struct {
+	typ    string
+	values []any
+}
+
+// variants are those of the columns that have some; any column may be lacking.
+var variants = map[string][]variant{
+	"i16":  {{"TINYINT", []any{"-3", "0", "1", "2"}}, {"UTINYINT", []any{"0", "1", "2"}}},
+	"i32":  {{"SMALLINT", []any{"-3", "0", "1", "2", "5", "1000"}}, {"USMALLINT", []any{"0", "1", "2", "5", "1000"}}},
+	"i64":  {{"TINYINT", []any{"-3", "0", "1", "2", "5"}}, {"INTEGER", []any{"-3", "0", "1", "2", "5", "70000"}}, {"UINTEGER", []any{"0", "1", "5", "70000"}}},
+	"u64":  {{"UINTEGER", []any{"0", "1", "2", "5"}}},
+	"f64":  {{"FLOAT", []any{"-1.5", "0", "-0.0", "0.25", "2", "nan"}}, {"BIGINT", []any{"0", "2", "1000"}}, {"TINYINT", []any{"0", "2"}}},
+	"d":    {{"INTEGER", []any{"2", "1000"}}, {"DECIMAL(9,0)", []any{"2", "1000"}}},
+	"m18":  {{"DECIMAL(9,2)", []any{"-1.5", "0", "0.33", "2"}}, {"INTEGER", []any{"0", "2"}}},
+	"m30":  {{"DECIMAL(18,3)", []any{"-1.5", "0", "0.333", "2"}}, {"BIGINT", []any{"0", "2"}}},
+	"m38":  {{"BIGINT", []any{"-2", "0", "1", "2"}}, {"DECIMAL(20,0)", []any{"-2", "12345678901234567890"}}},
+	"ts":   {{"DATE", []any{"2024-01-31", "1970-01-01", "1969-12-31"}}, {"TIMESTAMP_MS", []any{"2024-01-31 12:00:00.5", "1969-12-31 23:59:59.999"}}},
+	"tns":  {{"TIMESTAMP", []any{"2024-01-31 00:00:00", "2024-01-31 12:00:00.5"}}, {"DATE", []any{"2024-01-31", "1969-12-31"}}},
+	"e":    {{"ENUM('m', 'z')", []any{"z", "m"}}, {"VARCHAR", []any{"z", "a", ""}}},
+	"ints": {{"TINYINT[]", []any{"[]", "[1, 2]", "[NULL]", "[1]"}}, {"SMALLINT[]", []any{"[1, 2]", "[NULL]"}}},
+	"pair": {{"STRUCT(a TINYINT, b VARCHAR)", []any{"{'a': 1, 'b': x}", "{'a': NULL, 'b': y}"}}},
+}
+
 // randomTable is a table and its partitions as rows of text.
 type randomTable struct {
 	name       string
 	columns    []randomColumn // the first is id, unique in the table
 	partitions [][][]any
+	// drift are, by partition, the columns that it has another way; the first
+	// partition has them all as they are.
+	drift []map[string]variant
 }
 
 func newRandomTable(r *rand.Rand, name string, inFiles bool) *randomTable {
@@ -86,23 +114,45 @@ func newRandomTable(r *rand.Rand, name string, inFiles bool) *randomTable {
 	}
 	extreme := r.IntN(3) == 0
 	id := 0
-	for range 1 + r.IntN(6) {
+	drifts := r.IntN(3) == 0
+	for p := range 1 + r.IntN(6) {
 		var rows [][]any
+		t.drift = append(t.drift, t.newDrift(r, drifts && p > 0))
 		for range []int{0, 1, r.IntN(10), r.IntN(40), r.IntN(150)}[r.IntN(5)] {
 			id++
-			rows = append(rows, t.row(r, id, extreme))
+			rows = append(rows, t.row(r, id, extreme, t.drift[p]))
 		}
 		t.partitions = append(t.partitions, rows)
 	}
 	return t
 }
 
-func (t *randomTable) row(r *rand.Rand, id int, extreme bool) []any {
+func (t *randomTable) newDrift(r *rand.Rand, drifts bool) map[string]variant {
+	out := map[string]variant{}
+	for i, c := range t.columns {
+		if !drifts || i == 0 {
+			continue
+		}
+		others := variants[c.name]
+		switch at := r.IntN(2 * (1 + len(others))); {
+		case at < len(others):
+			out[c.name] = others[at]
+		case at == len(others):
+			out[c.name] = variant{}
+		}
+	}
+	return out
+}
+
+func (t *randomTable) row(r *rand.Rand, id int, extreme bool, drift map[string]variant) []any {
 	row := []any{strconv.Itoa(id)}
 	for _, c := range t.columns[1:] {
+		other, drifts := drift[c.name]
 		switch {
-		case r.IntN(8) == 0:
+		case r.IntN(8) == 0 || drifts && other.typ == "":
 			row = append(row, nil)
+		case drifts:
+			row = append(row, other.values[r.IntN(len(other.values))])
 		case extreme && len(c.extremes) > 0 && r.IntN(8) == 0:
 			row = append(row, c.extremes[r.IntN(len(c.extremes))])
 		default:
@@ -124,10 +174,36 @@ func (t *randomTable) sql(rows [][]any, enums bool) string {
 	return castSQL(columns, rowsSQL(columns, rows))
 }
 
-// batches are the rows cut at random places, or into batches of one or two rows.
-func (t *randomTable) batches(tb *testing.T, r *rand.Rand, d *duck, rows [][]any) []arrow.RecordBatch {
-	res, err := d.query(t.sql(rows, true), nil)
-	require.NoError(tb, err)
+// partSQL yields the rows of a partition with the columns that it has.
+func (t *randomTable) partSQL(p int) string {
+	var columns [][2]string
+	rows := make([][]any, len(t.partitions[p]))
+	for i, c := range t.columns {
+		other, drifts := t.drifting(p)[c.name]
+		switch {
+		case drifts && other.typ == "":
+			continue
+		case drifts:
+			c.typ = other.typ
+		}
+		columns = append(columns, [2]string{c.name, c.typ})
+		for j, row := range t.partitions[p] {
+			rows[j] = append(rows[j], row[i])
+		}
+	}
+	return castSQL(columns, rowsSQL(columns, rows))
+}
+
+func (t *randomTable) drifting(p int) map[string]variant {
+	if p < len(t.drift) {
+		return t.drift[p]
+	}
+	return nil
+}
+
+// batches are the rows of a partition cut at random places, or into batches of
+// one or two rows.
+func (t *randomTable) batches(tb *testing.T, r *rand.Rand, res *result) []arrow.RecordBatch {
 	size := pick(r, []int64{0, 0, 1, 2})
 	var out []arrow.RecordBatch
 	for _, b := range res.batches {
@@ -151,7 +227,7 @@ func (t *randomTable) schema(tb *testing.T, d *duck) *arrow.Schema {
 // withheld are what scanners may be unable to do.
 var withheld = [][]string{
 	nil, nil, nil, {"agg"}, {"filter"}, {"all"}, {"topn"}, {"limit"}, {"expr"}, {"expr.case", "filter.like"},
-	{"group.string", "agg.sum.int"}, {"filter.in", "topn"}, {"agg.minmax"}, {"expr.cast", "expr.arith"},
+	{"group.string", "agg.sum.int"}, {"filter.in", "topn"}, {"agg.minmax"}, {"expr.cast", "expr.arith"}, {"widen"}, {"widen", "filter"},
 }
 
 // recipe is what a random world is made of. Equal recipes make equal worlds.
@@ -225,6 +301,9 @@ func (t *randomTable) spread(tb *testing.T, seed uint64, d *duck, scanners int, 
 	owned := make([][]int, scanners)
 	for p := range t.partitions {
 		s := draw(seed, t.name+" owner", p).IntN(scanners)
+		if p == 0 && len(t.drift) > 1 {
+			s = 0 // the table's columns are in the order of the first scanner's
+		}
 		owned[s] = append(owned[s], p)
 	}
 	out := make([]scanner.Source, scanners)
@@ -240,10 +319,16 @@ func (t *randomTable) spread(tb *testing.T, seed uint64, d *duck, scanners int, 
 
 func (t *randomTable) memory(tb *testing.T, seed uint64, d *duck, own []int) scanner.Source {
 	var parts []memsource.Partition
-	for _, p := range own {
-		parts = append(parts, memsource.Partition{ID: strconv.Itoa(p), Batches: t.batches(tb, draw(seed, t.name+" cut", p), d, t.partitions[p])})
+	schema := t.schema(tb, d)
+	narrow := len(own) > 0 && draw(seed, t.name+" narrow", own[0]).IntN(2) == 0
+	for i, p := range own {
+		res := d.rows(tb, t.partSQL(p))
+		if narrow {
+			schema = unite(tb, schema, res.schema, i == 0)
+		}
+		parts = append(parts, memsource.Partition{ID: strconv.Itoa(p), Batches: t.batches(tb, draw(seed, t.name+" cut", p), res)})
 	}
-	src, err := memsource.New(t.schema(tb, d), parts)
+	src, err := memsource.New(schema, parts)
 	require.NoError(tb, err)
 	return src
 }
@@ -258,7 +343,7 @@ func (t *randomTable) files(tb *testing.T, seed uint64, own []int) scanner.Sourc
 	for _, p := range own {
 		part := fileSource.PartitionConfig{ID: strconv.Itoa(p)}
 		path := filepath.Join(dir, part.ID)
-		rows := t.sql(t.partitions[p], true)
+		rows := t.partSQL(p)
 		if draw(seed, t.name+" file", p).IntN(2) == 0 {
 			part.Files = []string{path + ".parquet"}
 			execFile(tb, "", "COPY ("+rows+") TO '"+path+".parquet'")

@@ -154,7 +154,7 @@ func (rec recipe) shrink(sql string, fails func(recipe) bool) recipe {
 
 // narrow leaves out the columns that the statement does not name.
 func (t *randomTable) narrow(sql string) *randomTable {
-	out := &randomTable{name: t.name, partitions: make([][][]any, len(t.partitions))}
+	out := &randomTable{name: t.name, drift: t.drift, partitions: make([][][]any, len(t.partitions))}
 	for i, c := range t.columns {
 		if i > 0 && !strings.Contains(sql, strings.ReplaceAll(c.name, `"`, `""`)) {
 			continue
@@ -193,7 +193,7 @@ func (rec recipe) rows() (out []rowAt) {
 func (rec recipe) only(rows []rowAt) recipe {
 	tables := make([]*randomTable, len(rec.tables))
 	for i, t := range rec.tables {
-		tables[i] = &randomTable{name: t.name, columns: t.columns, partitions: make([][][]any, len(t.partitions))}
+		tables[i] = &randomTable{name: t.name, columns: t.columns, drift: t.drift, partitions: make([][][]any, len(t.partitions))}
 	}
 	for _, r := range rows {
 		tables[r.table].partitions[r.partition] = append(tables[r.table].partitions[r.partition], r.row)

@@ -56,7 +56,7 @@ type work struct {
 func (s *remoteScan) work(t *plan.Target, columns []int) work {
 	w := work{full: s.plan.Spec, remote: t.Split.Remote, residual: t.Split.Residual}
 	if len(t.Partitions) == 0 { // it confirms statistics, and sends no rows
-		w.project = columns
+		w.project, w.sent = columns, s.asOwned(t, w.remote)
 		return w
 	}
 	w.full.Partitions, w.remote.Partitions = t.Partitions, t.Partitions
@@ -72,17 +72,19 @@ func (s *remoteScan) work(t *plan.Target, columns []int) work {
 	default:
 		w.narrow(columns)
 	}
-	w.sent = w.remote
-	if !t.Scanner.Capabilities.Has(pushdown.CapWiden) && s.plan.Table.Narrow(t.Scanner.Name, w.remote.InputColumns()) {
-		w.sent.Columns = ownColumns(w.remote.Columns, s.plan.Table.Schemas[t.Scanner.Name].Arrow)
-	}
+	w.sent = s.asOwned(t, w.remote)
 	return w
 }
 
-// ownColumns are the columns as a scanner has them, at least one.
-func ownColumns(wanted []pushdown.Column, own *arrow.Schema) []pushdown.Column {
+// asOwned asks a scanner that cannot widen for its columns as it has them, at
+// least one.
+func (s *remoteScan) asOwned(t *plan.Target, spec pushdown.Spec) pushdown.Spec {
+	if t.Scanner.Capabilities.Has(pushdown.CapWiden) || !s.plan.Table.Narrow(t.Scanner.Name, spec.InputColumns()) {
+		return spec
+	}
+	own := s.plan.Table.Schemas[t.Scanner.Name].Arrow
 	var out []pushdown.Column
-	for _, c := range wanted {
+	for _, c := range spec.Columns {
 		if at := own.FieldIndices(c.Name); len(at) > 0 {
 			out = append(out, pushdown.Column{Name: c.Name, DataType: own.Field(at[0]).Type})
 		}
@@ -90,7 +92,8 @@ func ownColumns(wanted []pushdown.Column, own *arrow.Schema) []pushdown.Column {
 	if len(out) == 0 { // the number of rows still matters
 		out = append(out, pushdown.Column{Name: own.Field(0).Name, DataType: own.Field(0).Type})
 	}
-	return out
+	spec.Columns = out
+	return spec
 }
 
 // narrow makes a row scan yield only the given columns.

@@ -144,7 +144,7 @@ func (s *remoteScan) otherOwner(partition string, failed *catalog.Scanner) *cata
 // resplit is t's split when the other scanner can run it too.
 func (s *remoteScan) resplit(t *plan.Target, other *catalog.Scanner) pushdown.SplitResult {
 	if len(t.Partitions) == 0 {
-		return pushdown.Split(s.plan.Spec, other.Capabilities)
+		return plan.SplitFor(s.plan.Table, other, s.plan.Spec)
 	}
 	for _, c := range t.Split.Remote.Required() {
 		if !other.Capabilities.Has(c) {
