@@ -56,3 +56,25 @@ func TestGoldenVersions(t *testing.T) {
 	require.NoError(t, err)
 	requireHello(t, versionedHello(), h)
 }
+
+// TestSchemaVersions: they travel, and peers that do not know them see what they
+// always saw.
+func TestSchemaVersions(t *testing.T) {
+	t.Parallel()
+	request := versionedOpen()
+	request.SchemaVersion = "s1"
+	open, err := encodeOpen(request)
+	require.NoError(t, err)
+	require.NotEqual(t, golden(t, "open_version"), open)
+	got, err := decodeOpen(open)
+	require.NoError(t, err)
+	require.Equal(t, "s1", got.SchemaVersion)
+	h := versionedHello()
+	h.Tables[0].SchemaVersion = "s1"
+	hello, err := EncodeHello(h)
+	require.NoError(t, err)
+	back, err := DecodeHello(hello)
+	require.NoError(t, err)
+	require.Equal(t, "s1", back.Tables[0].SchemaVersion)
+	require.Empty(t, back.Tables[1].SchemaVersion)
+}

@@ -214,7 +214,7 @@ func (rec recipe) String() string {
 		fmt.Fprintf(&b, "%s(%s)\n", t.name, strings.Join(columns, ", "))
 		for p, rows := range t.partitions {
 			if len(rows) > 0 {
-				fmt.Fprintf(&b, "  partition %d: %v\n", p, rows)
+				fmt.Fprintf(&b, "  partition %d: %v %v\n", p, t.drifting(p), rows)
 			}
 		}
 	}
