@@ -116,7 +116,7 @@ func (p *Part) Plan(snap *catalog.Snapshot) (*Plan, error) {
 	}
 	r := &RemoteScan{ID: partScan, Table: table, Spec: p.Spec, Targets: []Target{{
 		Scanner: scanner, Partitions: p.Spec.Partitions, Version: p.Version, Pinned: true,
-		Split: pushdown.Split(p.Spec, scanner.Capabilities),
+		Split: SplitFor(table, scanner, p.Spec),
 	}}}
 	for _, c := range p.Spec.Columns {
 		r.Types = append(r.Types, importedType(c.DataType))
