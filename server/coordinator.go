@@ -35,6 +35,8 @@ type Config struct {
 	// see flightsql.Config.
 	Key                      []byte
 	TicketLife, PreparedLife time.Duration
+	// SessionIdle bounds the rest of a session, see flightsql.Config.
+	SessionIdle time.Duration
 	// Version is reported to clients.
 	Version string
 	// Alloc allocates results; nil is the default allocator.
@@ -93,7 +95,7 @@ func (c *Coordinator) build() (err error) {
 	})
 	c.flight, err = flightsql.New(flightsql.Config{
 		Service: c.service, Version: c.cfg.Version, Alloc: c.cfg.Alloc, Logger: c.cfg.Logger,
-		Key: c.cfg.Key, TicketLife: c.cfg.TicketLife, PreparedLife: c.cfg.PreparedLife,
+		Key: c.cfg.Key, TicketLife: c.cfg.TicketLife, PreparedLife: c.cfg.PreparedLife, SessionIdle: c.cfg.SessionIdle,
 	})
 	return err
 }

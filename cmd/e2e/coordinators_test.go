@@ -25,7 +25,7 @@ const sharedKey = "a secret of two coordinators"
 
 // coordinate serves a coordinator over scanners that run, and returns it with
 // its address.
-func coordinate(t *testing.T, addrs []string, cfg server.Config) (*server.Coordinator, string) {
+func coordinate(t testing.TB, addrs []string, cfg server.Config) (*server.Coordinator, string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()

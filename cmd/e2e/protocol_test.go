@@ -249,7 +249,12 @@ func TestBlackHole(t *testing.T) {
 // ends.
 func startStoppable(t *testing.T, src scanner.Source, addr string) (stop func(), at string) {
 	t.Helper()
-	s, err := scanner.New(scanner.Config{Name: "s", Tables: []scanner.Table{{Name: "t", Source: src}}, Logger: zerolog.Nop()})
+	return startStoppableTables(t, []scanner.Table{{Name: "t", Source: src}}, addr)
+}
+
+func startStoppableTables(t testing.TB, tables []scanner.Table, addr string) (stop func(), at string) {
+	t.Helper()
+	s, err := scanner.New(scanner.Config{Name: "s", Tables: tables, Logger: zerolog.Nop()})
 	require.NoError(t, err)
 	lis, err := net.Listen("tcp", addr)
 	require.NoError(t, err)

@@ -26,7 +26,7 @@ import (
 )
 
 // serve serves a coordinator on a loopback port until the test ends.
-func serve(t *testing.T, c *server.Coordinator) string {
+func serve(t testing.TB, c *server.Coordinator) string {
 	t.Helper()
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -41,7 +41,7 @@ func serve(t *testing.T, c *server.Coordinator) string {
 }
 
 // connect opens a Flight SQL client with a session of its own.
-func connect(t *testing.T, addr string, opts ...grpc.DialOption) *flightsql.Client {
+func connect(t testing.TB, addr string, opts ...grpc.DialOption) *flightsql.Client {
 	t.Helper()
 	client, err := flightsql.NewClient(addr, nil, nil, append(opts, grpc.WithTransportCredentials(insecure.NewCredentials()))...)
 	require.NoError(t, err)

@@ -27,6 +27,7 @@ type coordinatorCmd struct {
 	HandleKey     string        `help:"Secret that seals tickets, prepared statements and session cookies (16 characters or more); coordinators that share it serve each other's." placeholder:"SECRET"`
 	TicketLife    time.Duration `help:"How long the result of a statement may be fetched after it was planned." default:"1h"`
 	PreparedLife  time.Duration `help:"How long a prepared statement may be executed." default:"168h"`
+	SessionIdle   time.Duration `help:"How long the session of a client that keeps cookies may rest." default:"8h"`
 }
 
 // Run serves until ctx is done.
@@ -46,7 +47,7 @@ func (c *coordinatorCmd) Run(ctx context.Context, out *console) (err error) {
 		return err
 	}
 	coordinator, err := server.New(ctx, server.Config{
-		Scanners: c.Scanner, Dial: dial, Refresh: c.Refresh, Key: []byte(c.HandleKey), TicketLife: c.TicketLife, PreparedLife: c.PreparedLife, Version: version, Registry: registry, Logger: log,
+		Scanners: c.Scanner, Dial: dial, Refresh: c.Refresh, Key: []byte(c.HandleKey), TicketLife: c.TicketLife, PreparedLife: c.PreparedLife, SessionIdle: c.SessionIdle, Version: version, Registry: registry, Logger: log,
 		Engine: engine.Config{
 			Threads: c.Threads, MemoryLimit: int64(c.QueryMemory), TempDir: c.TempDir,
 			MaxTempBytes: int64(c.MaxSpillBytes), Warm: 2, MaxOpen: c.MaxQueries,

@@ -33,7 +33,10 @@ func (s *Server) flightInfo(ctx context.Context, h handle, desc *flight.FlightDe
 	}
 	if !st.Command.ReadsRows() {
 		info.TotalRecords = 0
-		return info, s.service.Apply(s.session(ctx), st.Command)
+		return info, s.apply(ctx, st.Command)
+	}
+	if err := s.offer(ctx); err != nil {
+		return nil, err
 	}
 	info.Endpoint, err = s.endpoints(ctx, handle{SQL: h.SQL, Rows: h.Rows, Settings: set}, st)
 	return info, err

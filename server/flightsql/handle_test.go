@@ -124,21 +124,6 @@ func TestRenewFlightEndpoint(t *testing.T) {
 	})
 }
 
-func TestLikeMatcher(t *testing.T) {
-	t.Parallel()
-	all := likeMatcher(nil)
-	require.True(t, all("x"))
-	for _, c := range []struct {
-		pattern, name string
-		want          bool
-	}{
-		{"ev%", "events", true}, {"ev%", "dev", false}, {"e_ents", "events", true}, {"e_ents", "eents", false},
-		{`e\_x`, "e_x", true}, {`e\_x`, "eax", false}, {"it's", "it's", true}, {"a.c", "abc", false}, {"%", "", true}, {"", "x", false},
-	} {
-		require.Equal(t, c.want, likeMatcher(&c.pattern)(c.name), "%q %q", c.pattern, c.name)
-	}
-}
-
 func TestSQLInfoIsComplete(t *testing.T) {
 	t.Parallel()
 	info := sqlInfo("v1")

@@ -17,7 +17,11 @@ const headerPrefix = "x-tributary-"
 
 // settings are those of the session, and over them those of the call's headers.
 func (s *Server) settings(ctx context.Context) (query.Settings, error) {
-	set := s.session(ctx).Settings()
+	sess, err := s.session(ctx)
+	if err != nil {
+		return query.Settings{}, err
+	}
+	set := sess.Settings()
 	md, _ := metadata.FromIncomingContext(ctx)
 	for header, values := range md {
 		name, ok := strings.CutPrefix(header, headerPrefix)

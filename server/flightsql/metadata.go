@@ -1,11 +1,10 @@
 package flightsql
 
 import (
+	"cmp"
 	"context"
 	"maps"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -43,7 +42,7 @@ func (s *Server) rows(schema *arrow.Schema, fill func(*array.RecordBuilder)) (*a
 	b := array.NewRecordBuilder(s.Alloc, schema)
 	defer b.Release()
 	fill(b)
-	return oneBatch(b.NewRecordBatch())
+	return inMessages(b.NewRecordBatch())
 }
 
 // GetFlightInfoCatalogs describes DoGetCatalogs.
@@ -63,14 +62,14 @@ func (s *Server) GetFlightInfoSchemas(_ context.Context, _ flightsql.GetDBSchema
 
 // DoGetDBSchemas lists the schemas that match.
 func (s *Server) DoGetDBSchemas(_ context.Context, cmd flightsql.GetDBSchemas) (*arrow.Schema, chunks, error) {
-	match := likeMatcher(cmd.GetDBSchemaFilterPattern())
+	match := likePattern(cmd.GetDBSchemaFilterPattern())
 	names := map[string]bool{"main": true}
 	for _, t := range s.service.Catalog().Snapshot().Tables {
 		names[t.Schema] = true
 	}
 	return s.rows(schema_ref.DBSchemas, func(b *array.RecordBuilder) {
 		for _, name := range slices.Sorted(maps.Keys(names)) {
-			if isCatalog(cmd.GetCatalog()) && match(name) {
+			if isCatalog(cmd.GetCatalog()) && match.match(name) {
 				text(b, 0, query.CatalogName)
 				text(b, 1, name)
 			}
@@ -92,32 +91,43 @@ func tablesSchema(cmd flightsql.GetTables) *arrow.Schema {
 
 // DoGetTables lists the tables that match, from the cached catalog.
 func (s *Server) DoGetTables(ctx context.Context, cmd flightsql.GetTables) (*arrow.Schema, chunks, error) {
-	tables, types := s.matchTables(cmd), s.session(ctx).Settings().ResultTypes
+	set, err := s.settings(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	snap := s.service.Catalog().Snapshot()
+	tables := matchTables(snap, cmd)
+	var schemas [][]byte
+	if cmd.GetIncludeSchema() {
+		schemas = s.schemas.schemas(tables, len(snap.Tables), set.ResultTypes, s.Alloc)
+	}
 	return s.rows(tablesSchema(cmd), func(b *array.RecordBuilder) {
-		for _, t := range tables {
+		for i, t := range tables {
 			text(b, 0, query.CatalogName)
 			text(b, 1, t.Schema)
 			text(b, 2, t.Name)
 			text(b, 3, tableType)
 			if cmd.GetIncludeSchema() {
-				b.Field(4).(*array.BinaryBuilder).Append(flight.SerializeSchema(clientSchema(t, types), s.Alloc))
+				b.Field(4).(*array.BinaryBuilder).Append(schemas[i])
 			}
 		}
 	})
 }
 
-func (s *Server) matchTables(cmd flightsql.GetTables) []*catalog.Table {
+func matchTables(snap *catalog.Snapshot, cmd flightsql.GetTables) []*catalog.Table {
 	if types := cmd.GetTableTypes(); !isCatalog(cmd.GetCatalog()) || len(types) > 0 && !slices.Contains(types, tableType) {
 		return nil
 	}
-	schema, name := likeMatcher(cmd.GetDBSchemaFilterPattern()), likeMatcher(cmd.GetTableNameFilterPattern())
-	snap := s.service.Catalog().Snapshot()
+	schema, name := likePattern(cmd.GetDBSchemaFilterPattern()), likePattern(cmd.GetTableNameFilterPattern())
 	var matched []*catalog.Table
-	for _, id := range slices.Sorted(maps.Keys(snap.Tables)) {
-		if t := snap.Tables[id]; schema(t.Schema) && name(t.Name) {
+	for _, t := range snap.Tables {
+		if schema.match(t.Schema) && name.match(t.Name) {
 			matched = append(matched, t)
 		}
 	}
+	slices.SortFunc(matched, func(a, b *catalog.Table) int {
+		return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name))
+	})
 	return matched
 }
 
@@ -177,17 +187,3 @@ func text(b *array.RecordBuilder, column int, value string) {
 
 // isCatalog reports whether a catalog filter lets the one catalog through.
 func isCatalog(filter *string) bool { return filter == nil || *filter == query.CatalogName }
-
-// likeMatcher matches a metadata pattern with % and _; nil matches all.
-func likeMatcher(pattern *string) func(string) bool {
-	if pattern == nil {
-		return func(string) bool { return true }
-	}
-	quoted := regexp.QuoteMeta(*pattern)
-	quoted = strings.NewReplacer(`\\%`, "%", `\\_`, "_", "%", ".*", "_", ".").Replace(quoted)
-	re, err := regexp.Compile("(?s)^" + quoted + "$")
-	if err != nil { // a pattern as long as a statement may exceed what regexp takes
-		return func(name string) bool { return name == *pattern }
-	}
-	return re.MatchString
-}

@@ -42,6 +42,8 @@ type Config struct {
 	// TicketLife is how long a ticket may be fetched, PreparedLife how long a
 	// prepared statement may be executed; 0 is the default.
 	TicketLife, PreparedLife time.Duration
+	// SessionIdle is how long a session in a cookie may rest; 0 is the default.
+	SessionIdle time.Duration
 	// Alloc is used for results.
 	Alloc memory.Allocator
 	// Logger gets a line for every recovered panic.
@@ -59,6 +61,8 @@ type Server struct {
 	bound    *cache[[][]string]
 	queries  *queries
 	sessions *sessions
+	cookies  *cookies
+	schemas  schemaCache
 	log      zerolog.Logger
 }
 
@@ -72,6 +76,10 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	cookies, err := newCookies(secret, cfg.SessionIdle)
+	if err != nil {
+		return nil, err
+	}
 	s := &Server{
 		service:  cfg.Service,
 		handles:  handles,
@@ -81,6 +89,7 @@ func New(cfg Config) (*Server, error) {
 		bound:    newCache[[][]string](maxBoundBytes, boundLife),
 		queries:  newQueries(),
 		sessions: newSessions(),
+		cookies:  cookies,
 		log:      cfg.Logger,
 	}
 	s.Alloc = cfg.Alloc
@@ -104,22 +113,6 @@ func (s *Server) GRPCServer(extra ...grpc.ServerOption) *grpc.Server {
 type flightService struct {
 	flight.FlightServer
 	server *Server
-}
-
-// sessionActions are missing from arrow-go's ListActions.
-var sessionActions = [...]string{flight.SetSessionOptionsActionType, flight.GetSessionOptionsActionType, flight.CloseSessionActionType}
-
-// ListActions lists every action that DoAction knows.
-func (f *flightService) ListActions(empty *flight.Empty, stream flight.FlightService_ListActionsServer) error {
-	if err := f.FlightServer.ListActions(empty, stream); err != nil {
-		return err
-	}
-	for _, name := range sessionActions {
-		if err := stream.Send(&flight.ActionType{Type: name, Description: "Session options of this connection."}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Handshake answers any credentials: the server has no authentication, and

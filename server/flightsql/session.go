@@ -15,7 +15,8 @@ import (
 )
 
 // sessions binds a session to each connection: it is made with the connection
-// and goes with it. It is a gRPC stats.Handler because that is where
+// and goes with it. A client that keeps cookies carries its session from the
+// first change on, see cookie.go. It is a gRPC stats.Handler because that is where
 // connections are seen to begin and end.
 type sessions struct{}
 
@@ -25,6 +26,9 @@ type sessionKey struct{}
 type connection struct {
 	mu      sync.Mutex
 	session *query.Session
+	// offer: the client has not been sent the cookie of the present session in
+	// the answer of a unary call. Some clients do not read it from a stream's.
+	offer bool
 }
 
 func newSessions() *sessions { return &sessions{} }
@@ -43,28 +47,72 @@ func (*sessions) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Contex
 // HandleRPC has nothing to do.
 func (*sessions) HandleRPC(context.Context, stats.RPCStats) {}
 
-// session returns the session of the call's connection.
-func (s *Server) session(ctx context.Context) *query.Session {
+// session returns the session of the call: that of its cookie or, without one,
+// of its connection.
+func (s *Server) session(ctx context.Context) (*query.Session, error) {
+	if sess, err := s.cookies.read(ctx); sess != nil || err != nil {
+		return sess, err
+	}
 	conn, ok := ctx.Value(sessionKey{}).(*connection)
 	if !ok {
-		return query.NewSession()
+		return query.NewSession(), nil
 	}
 	conn.mu.Lock()
 	defer conn.mu.Unlock()
-	return conn.session
+	return conn.session, nil
+}
+
+// apply carries out a SET and the like in the call's session.
+func (s *Server) apply(ctx context.Context, cmd query.Command) error {
+	sess, err := s.session(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.service.Apply(sess, cmd); err != nil || !cmd.ChangesSession() {
+		return err
+	}
+	return s.changed(ctx, sess)
+}
+
+// changed sends the client the cookie of its session.
+func (s *Server) changed(ctx context.Context, sess *query.Session) error {
+	if conn, ok := ctx.Value(sessionKey{}).(*connection); ok {
+		conn.mu.Lock()
+		defer conn.mu.Unlock()
+		conn.offer = conn.session == sess
+	}
+	return s.cookies.send(ctx, sess)
+}
+
+// offer sends it again in the answer of a unary call.
+func (s *Server) offer(ctx context.Context) error {
+	conn, ok := ctx.Value(sessionKey{}).(*connection)
+	if !ok {
+		return nil
+	}
+	conn.mu.Lock()
+	defer conn.mu.Unlock()
+	if !conn.offer || s.cookies.sent(ctx) != "" {
+		return nil
+	}
+	conn.offer = false
+	return s.cookies.send(ctx, conn.session)
 }
 
 // SetSessionOptions sets the named settings; each name that is unknown or
 // whose value is refused is reported, the others take effect.
 func (s *Server) SetSessionOptions(ctx context.Context, req *flight.SetSessionOptionsRequest) (*flight.SetSessionOptionsResult, error) {
-	sess := s.session(ctx)
+	sess, err := s.session(ctx)
+	if err != nil {
+		return nil, err
+	}
 	failed := map[string]*flight.SetSessionOptionsResultError{}
 	for name, value := range req.GetSessionOptions() {
 		if code := setOption(sess, name, value); code != flight.SetSessionOptionsResultErrorUnspecified {
 			failed[name] = &flight.SetSessionOptionsResultError{Value: code}
 		}
 	}
-	return &flight.SetSessionOptionsResult{Errors: failed}, nil
+	return &flight.SetSessionOptionsResult{Errors: failed}, s.changed(ctx, sess)
 }
 
 func setOption(sess *query.Session, name string, value *flight.SessionOptionValue) flightpb.SetSessionOptionsResult_ErrorValue {
@@ -106,7 +154,11 @@ func optionText(value *flight.SessionOptionValue) (string, bool) {
 
 // GetSessionOptions returns every setting as text.
 func (s *Server) GetSessionOptions(ctx context.Context, _ *flight.GetSessionOptionsRequest) (*flight.GetSessionOptionsResult, error) {
-	set := s.session(ctx).Settings()
+	sess, err := s.session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	set := sess.Settings()
 	options := map[string]*flight.SessionOptionValue{}
 	for _, name := range query.SettingNames() {
 		text, err := set.Get(name)
@@ -122,12 +174,13 @@ func (s *Server) GetSessionOptions(ctx context.Context, _ *flight.GetSessionOpti
 	return &flight.GetSessionOptionsResult{SessionOptions: options}, nil
 }
 
-// CloseSession forgets what the connection has set.
+// CloseSession forgets what the session has set.
 func (s *Server) CloseSession(ctx context.Context, _ *flight.CloseSessionRequest) (*flight.CloseSessionResult, error) {
+	s.cookies.withdraw(ctx)
 	if conn, ok := ctx.Value(sessionKey{}).(*connection); ok {
 		conn.mu.Lock()
 		defer conn.mu.Unlock()
-		conn.session = query.NewSession()
+		conn.session, conn.offer = query.NewSession(), false
 	}
 	return &flight.CloseSessionResult{Status: flight.CloseSessionResultClosed}, nil
 }

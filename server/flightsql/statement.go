@@ -117,7 +117,7 @@ func (s *Server) update(ctx context.Context, sql string, values bool) error {
 	if values {
 		return status.New(status.InvalidArgument, "the statement has no parameters; write the value into it")
 	}
-	return s.service.Apply(s.session(ctx), cmd)
+	return s.apply(ctx, cmd)
 }
 
 func (s *Server) schemaOf(ctx context.Context, h handle) (*flight.SchemaResult, error) {

@@ -113,10 +113,24 @@ func sendBatch(out *codec.RecordSender, batch arrow.RecordBatch) error {
 	return nil
 }
 
-// oneBatch is a finished result of one batch.
-func oneBatch(batch arrow.RecordBatch) (*arrow.Schema, <-chan flight.StreamChunk, error) {
-	chunks := make(chan flight.StreamChunk, 1)
-	chunks <- flight.StreamChunk{Data: batch}
+// inMessages is a finished result, which it consumes, in batches that fit
+// clients.
+func inMessages(batch arrow.RecordBatch) (*arrow.Schema, <-chan flight.StreamChunk, error) {
+	defer batch.Release()
+	var all []flight.StreamChunk
+	for part, err := range ipc.SplitByBytes(batch, clientBatchBytes, clientMaxBytes) {
+		if err != nil {
+			for _, c := range all {
+				c.Data.Release()
+			}
+			return nil, nil, err
+		}
+		all = append(all, flight.StreamChunk{Data: part})
+	}
+	chunks := make(chan flight.StreamChunk, len(all))
+	for _, c := range all {
+		chunks <- c
+	}
 	close(chunks)
 	return batch.Schema(), chunks, nil
 }

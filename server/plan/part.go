@@ -54,7 +54,11 @@ func (p *Plan) Parts(eachPartition bool) ([]Part, error) {
 		}
 		part := whole
 		part.Scanner, part.Epoch, part.Version = t.Scanner.Name, t.Scanner.Epoch, version
-		for _, ids := range shares(t.Partitions, eachPartition) {
+		read := t.Partitions
+		if len(read) == 0 { // no row passes; the scanner must confirm it all the same
+			read = t.Unread()[:1]
+		}
+		for _, ids := range shares(read, eachPartition) {
 			part.Spec.Partitions = ids
 			parts = append(parts, part)
 		}

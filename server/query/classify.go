@@ -45,6 +45,9 @@ func (c Command) ReadsRows() bool {
 	return c.Kind == Select || c.Kind == Explain || c.Kind == ShowSetting
 }
 
+// ChangesSession reports whether the command changes the session's settings.
+func (c Command) ChangesSession() bool { return c.Kind == Set || c.Kind == Reset }
+
 const supported = "Tributary is read-only and takes SELECT, WITH, VALUES, FROM, TABLE, SHOW, DESCRIBE, SUMMARIZE, EXPLAIN [ANALYZE], SET and RESET"
 
 var rowWords = []string{"SELECT", "WITH", "VALUES", "FROM", "TABLE", "DESCRIBE", "DESC", "SUMMARIZE", "PIVOT", "UNPIVOT"}

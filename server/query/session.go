@@ -12,6 +12,9 @@ type Session struct {
 // NewSession returns a session with the default settings.
 func NewSession() *Session { return &Session{settings: sessionSettings()} }
 
+// NewSessionOf returns a session with the given settings.
+func NewSessionOf(set Settings) *Session { return &Session{settings: set} }
+
 // Settings returns a copy of the current settings.
 func (s *Session) Settings() Settings {
 	s.mu.Lock()
