@@ -37,5 +37,5 @@ func knownTransaction(id []byte) error {
 
 // DoPutCommandStatementIngest refuses before anything is uploaded.
 func (s *Server) DoPutCommandStatementIngest(context.Context, flightsql.StatementIngest, flight.MessageReader) (int64, error) {
-	return 0, status.New(status.Unimplemented, "Tributary is read-only: data cannot be ingested; give a scanner the files of the table")
+	return 0, status.New(status.Unimplemented, "bulk ingest is not supported: Tributary is read-only; give a scanner the files of the table")
 }

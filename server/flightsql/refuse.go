@@ -12,21 +12,12 @@ import (
 // What a client may ask for by the protocol and a read-only server does not do.
 // Each refusal says what there is instead.
 
-func refuse(what, instead string) error {
-	return status.New(status.Unimplemented, "%s is not supported: Tributary is read-only. %s", what, instead)
-}
-
 func refuseSubstrait() error {
 	return status.New(status.Unimplemented, "Substrait plans are not supported: send the statement as SQL")
 }
 
 func refuseSavepoint() error {
-	return refuse("A savepoint", "BeginTransaction and EndTransaction are accepted and change nothing")
-}
-
-// DoPutCommandStatementIngest refuses bulk ingest before a row is read.
-func (s *Server) DoPutCommandStatementIngest(context.Context, flightsql.StatementIngest, flight.MessageReader) (int64, error) {
-	return 0, refuse("Bulk ingest", "Write the rows where a scanner reads them, for example to a Parquet file that its --table pattern matches")
+	return status.New(status.Unimplemented, "savepoints are not supported: Tributary is read-only, and there is nothing to roll back to")
 }
 
 // BeginSavepoint refuses.
