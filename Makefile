@@ -11,13 +11,12 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PURE        := ./pushdown/... ./codec/... ./scanner ./scanner/memory ./scanner/sourcetest
 RESULTS     := .cache/results
 JDBC        := .cache/jdbc
-JDBC_JAR    := flight-sql-jdbc-driver-18.3.0.jar
-JDBC_SUM    := 3f418b46c880e263558c5de669bdbede2c5d4375527ced116fb29f795b03704c
+JARS        := $(JDBC)/flight-sql-jdbc-driver-18.3.0.jar $(JDBC)/sqlline-1.12.0-jar-with-dependencies.jar
 MVN         ?= mvn
 # The ways into a server that the client tests take, each with its own results.
 WAYS        := plain
 CLIENT_RESULTS := $(RESULTS)/clients.xml $(foreach way,$(WAYS),$(RESULTS)/go-$(way).json $(RESULTS)/jdbc-$(way).xml)
-CLIENT_ENV  := TRIBUTARY_BIN=$(CURDIR)/$(BIN) TPCH_DIR=$(CURDIR)/.cache/tpch-$(TPCH_SF) TPCDS_DIR=$(CURDIR)/.cache/tpcds-$(TPCDS_SF) JDBC_DIR=$(CURDIR)/$(JDBC) GO=$(GO)
+CLIENT_ENV  := TRIBUTARY_BIN=$(CURDIR)/$(BIN) TPCH_DIR=$(CURDIR)/.cache/tpch-$(TPCH_SF) TPCDS_DIR=$(CURDIR)/.cache/tpcds-$(TPCDS_SF) CLIENTS_DIR=$(CURDIR)/.cache GO=$(GO)
 
 .PHONY: help
 help: ## list the targets
@@ -39,7 +38,7 @@ test-go:
 	$(GO) test ./...
 
 .PHONY: test-clients
-test-clients: build python jdbc tpch tpcds ## run the tests with real clients and real servers
+test-clients: build python jdbc sessions tpch tpcds ## run the tests with real clients and real servers
 	$(CLIENT_ENV) .venv/bin/pytest -q cmd/e2e/python
 
 .PHONY: check
@@ -80,7 +79,7 @@ race: ## all Go tests under the race detector
 	$(GO) test -race -timeout 20m -json ./... > $(RESULTS)/race.json || true
 
 .PHONY: clients
-clients: build python jdbc tpch tpcds
+clients: build python jdbc sessions tpch tpcds
 	mkdir -p $(RESULTS)
 	rm -f $(CLIENT_RESULTS)
 	$(CLIENT_ENV) RESULTS_DIR=$(CURDIR)/$(RESULTS) .venv/bin/pytest -q --junitxml=$(RESULTS)/clients.xml cmd/e2e/python || true
@@ -100,15 +99,34 @@ python: .venv/.complete ## the environment of the client tests
 .PHONY: jdbc
 jdbc: $(JDBC)/classes/.complete ## the JDBC driver, and the program that checks the server through it
 
-$(JDBC)/$(JDBC_JAR):
-	mkdir -p $(JDBC)
-	$(MVN) -q -B dependency:copy -Dartifact=org.apache.arrow:flight-sql-jdbc-driver:18.3.0 -DoutputDirectory=$(CURDIR)/$(JDBC)/download
-	echo "$(JDBC_SUM)  $(JDBC)/download/$(JDBC_JAR)" | sha256sum -c -
-	mv $(JDBC)/download/$(JDBC_JAR) $@
+$(JDBC)/flight-sql-jdbc-driver-18.3.0.jar: ARTIFACT := org.apache.arrow:flight-sql-jdbc-driver:18.3.0
+$(JDBC)/sqlline-1.12.0-jar-with-dependencies.jar: ARTIFACT := sqlline:sqlline:1.12.0:jar:jar-with-dependencies
 
-$(JDBC)/classes/.complete: $(JDBC)/$(JDBC_JAR) $(wildcard cmd/e2e/jdbc/*.java)
+$(JARS): cmd/e2e/jdbc/jars.sha256
+	mkdir -p $(JDBC)
+	$(MVN) -q -B dependency:copy -Dartifact=$(ARTIFACT) -DoutputDirectory=$(CURDIR)/$(JDBC)/download
+	cd $(JDBC)/download && grep '$(@F)$$' $(CURDIR)/$< | sha256sum -c -
+	mv $(JDBC)/download/$(@F) $@
+	touch $@
+
+$(JDBC)/classes/.complete: $(JARS) $(wildcard cmd/e2e/jdbc/*.java)
 	rm -rf $(JDBC)/classes
-	javac -Xlint:all -Werror -d $(JDBC)/classes cmd/e2e/jdbc/*.java
+	javac -Xlint:all -Werror -cp $(JDBC)/flight-sql-jdbc-driver-18.3.0.jar -d $(JDBC)/classes cmd/e2e/jdbc/*.java
+	touch $@
+
+.PHONY: sessions
+sessions: .cache/venv-sqlalchemy/.complete .cache/node/.complete ## what the sessions of SQLAlchemy and Node need
+
+.cache/venv-sqlalchemy/.complete: cmd/e2e/python/requirements-sqlalchemy.txt
+	mkdir -p .cache
+	$(PYTHON) -m venv .cache/venv-sqlalchemy
+	.cache/venv-sqlalchemy/bin/pip install -q --disable-pip-version-check -r $<
+	touch $@
+
+.cache/node/.complete: cmd/e2e/node/package-lock.json cmd/e2e/node/package.json
+	mkdir -p .cache/node
+	cp $^ .cache/node
+	cd .cache/node && npm ci --silent --ignore-scripts --no-audit --no-fund
 	touch $@
 
 .PHONY: tpch

@@ -47,6 +47,12 @@ class Access:
             cur.execute(sql, params)
             return cur.fetch_arrow_table()
 
+    def jdbc_url(self) -> str:
+        url = f"jdbc:arrow-flight-sql://{self.cluster.coordinator.addr}/?useEncryption={str(bool(self.roots)).lower()}"
+        if self.token is not None:
+            url += f"&token={self.token}"
+        return url + (f"&tlsRootCerts={self.roots}&useSystemTrustStore=false" if self.roots else "")
+
     def flight(self) -> "Flight":
         return Flight(self)
 

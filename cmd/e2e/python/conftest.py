@@ -14,6 +14,8 @@ import pytest
 import clientdata
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+# What the Makefile fetches for clients in other languages.
+CLIENTS = pathlib.Path(os.environ.get("CLIENTS_DIR", ROOT / ".cache"))
 BINARY = os.environ.get("TRIBUTARY_BIN", str(ROOT / "bin" / "tributary"))
 
 

@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT
+from conftest import CLIENTS, ROOT
 
-JDBC = pathlib.Path(os.environ.get("JDBC_DIR", ROOT / ".cache" / "jdbc"))
+JDBC = CLIENTS / "jdbc"
 
 
 @pytest.fixture
