@@ -12,12 +12,14 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/codec/secure"
 	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/server/access"
+	"github.com/tributary-db/tributary/server/auth"
 	"github.com/tributary-db/tributary/server/catalog"
 	"github.com/tributary-db/tributary/server/engine"
 	"github.com/tributary-db/tributary/server/exec"
 	"github.com/tributary-db/tributary/server/flightsql"
-	"github.com/tributary-db/tributary/server/plan"
 	"github.com/tributary-db/tributary/server/query"
 )
 
@@ -37,6 +39,10 @@ type Config struct {
 	TicketLife, PreparedLife time.Duration
 	// SessionIdle bounds the rest of a session, see flightsql.Config.
 	SessionIdle time.Duration
+	// Access says what each user may read; nil lets everybody read everything.
+	Access *secure.File[*access.Policy]
+	// Auth knows who makes a call; nil lets everybody in.
+	Auth *auth.Authenticator
 	// Version is reported to clients.
 	Version string
 	// Alloc allocates results; nil is the default allocator.
@@ -55,6 +61,7 @@ type Coordinator struct {
 	pool    *engine.Pool
 	flight  *flightsql.Server
 	service *query.Service
+	access  *access.Control
 }
 
 // New starts a coordinator; it begins to greet its scanners at once. The
@@ -89,8 +96,14 @@ func (c *Coordinator) build() (err error) {
 		Engine: c.pool, Local: c.binder, Catalog: c.catalog, Alloc: c.cfg.Alloc,
 		Logger: c.cfg.Logger, Registry: c.cfg.Registry,
 	})
+	var scopes func(context.Context) (*query.Scope, error)
+	if c.cfg.Access != nil {
+		c.access = access.New(access.Config{Policy: c.cfg.Access, Snapshot: c.catalog.Snapshot, Binder: c.binder, Logger: c.cfg.Logger})
+		scopes = c.access.Scope
+	}
 	c.service = query.New(query.Config{
-		Catalog: c.catalog, Planner: plan.New(query.NewBinder(c.binder)), Executor: executor,
+		Scopes:  scopes,
+		Catalog: c.catalog, Binder: c.binder, Executor: executor,
 		Alloc: c.cfg.Alloc, Registry: c.cfg.Registry, Logger: c.cfg.Logger,
 	})
 	c.flight, err = flightsql.New(flightsql.Config{
@@ -147,6 +160,9 @@ func (c *Coordinator) Close() error {
 	var errs []error
 	if c.pool != nil {
 		errs = append(errs, c.pool.Close())
+	}
+	if c.access != nil {
+		c.access.Close()
 	}
 	if c.binder != nil {
 		errs = append(errs, c.binder.Close())

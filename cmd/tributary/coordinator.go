@@ -15,6 +15,7 @@ type coordinatorCmd struct {
 	common
 	serverTLS
 	scannerLink
+	callers
 	Listen        string        `help:"Address for Flight SQL clients." default:"127.0.0.1:8815"`
 	HTTP          string        `name:"http" help:"Address for /metrics, /healthz and /readyz; empty for none." default:"127.0.0.1:8080"`
 	Scanner       []string      `help:"Address of a scanner; repeat for each." placeholder:"HOST:PORT"`
@@ -42,12 +43,20 @@ func (c *coordinatorCmd) Run(ctx context.Context, out *console) (err error) {
 	if err != nil {
 		return err
 	}
+	authenticator, err := c.authenticator(ctx, c.HandleKey, c.TLSClientCA != "", log)
+	if err != nil {
+		return err
+	}
+	policy, err := c.policy(log)
+	if err != nil {
+		return err
+	}
 	lis, err := listen(c.Listen)
 	if err != nil {
 		return err
 	}
 	coordinator, err := server.New(ctx, server.Config{
-		Scanners: c.Scanner, Dial: dial, Refresh: c.Refresh, Key: []byte(c.HandleKey), TicketLife: c.TicketLife, PreparedLife: c.PreparedLife, SessionIdle: c.SessionIdle, Version: version, Registry: registry, Logger: log,
+		Scanners: c.Scanner, Dial: dial, Auth: authenticator, Access: policy, Refresh: c.Refresh, Key: []byte(c.HandleKey), TicketLife: c.TicketLife, PreparedLife: c.PreparedLife, SessionIdle: c.SessionIdle, Version: version, Registry: registry, Logger: log,
 		Engine: engine.Config{
 			Threads: c.Threads, MemoryLimit: int64(c.QueryMemory), TempDir: c.TempDir,
 			MaxTempBytes: int64(c.MaxSpillBytes), Warm: 2, MaxOpen: c.MaxQueries,
@@ -57,7 +66,7 @@ func (c *coordinatorCmd) Run(ctx context.Context, out *console) (err error) {
 		return errors.Join(err, lis.Close())
 	}
 	defer func() { err = errors.Join(err, coordinator.Close()) }()
-	warnOpen(log, c.Listen, c.on(), c.TLSClientCA != "")
+	warnOpen(log, c.Listen, c.on(), authenticator.Required())
 	log.Info().Str("version", version).Strs("scanners", c.Scanner).Str("uri", c.uri(lis.Addr())).Msg("coordinator is up")
 	return node{http: c.HTTP, registry: registry, ready: coordinator.Ready, log: log,
 		serve: func(ctx context.Context, l net.Listener) error { return coordinator.Serve(ctx, l, opts...) }}.run(ctx, lis)

@@ -23,6 +23,7 @@ type commands struct {
 	Scanner     scannerCmd     `cmd:"" help:"Serve the partitions that this node owns."`
 	Query       queryCmd       `cmd:"" help:"Run one statement, or a shell without one."`
 	Demo        demoCmd        `cmd:"" help:"Run everything in one process on generated data."`
+	User        userCmd        `cmd:"" help:"Read a password and print the user's line for --users-file."`
 	Version     versionCmd     `cmd:"" help:"Print the version."`
 }
 

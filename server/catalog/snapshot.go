@@ -61,6 +61,8 @@ type Table struct {
 	Versions map[string]string
 	// Versioned has the scanners whose version tells every change of rows.
 	Versioned map[string]bool
+	// Restriction is nil for users who may read all of the table.
+	Restriction *Restriction
 	// Err makes the table unusable (for example: a column is text in one partition
 	// and a number in another); every query that reads it fails with this error.
 	Err error
@@ -86,6 +88,24 @@ func (t *Table) Narrow(scanner string, columns []pushdown.Column) bool {
 		at := own.FieldIndices(c.Name)
 		return len(at) == 0 || !arrow.TypeEqual(own.Field(at[0]).Type, c.DataType)
 	})
+}
+
+// Restriction is what keeps a user from seeing all of a table. The user's copy of
+// the table has only the columns that he may name, and no statistics, which
+// would tell of rows that he may not read.
+type Restriction struct {
+	// Filter must hold for every row that any scan of the table yields.
+	Filter []pushdown.Expr
+	// Arrow has all columns of the table: Filter may name hidden ones.
+	Arrow *arrow.Schema
+}
+
+// FullSchema has all columns of the table, also those that a user must not name.
+func (t *Table) FullSchema() *arrow.Schema {
+	if t.Restriction != nil {
+		return t.Restriction.Arrow
+	}
+	return t.Arrow
 }
 
 // ID returns "schema.name".

@@ -83,6 +83,8 @@ type Options struct {
 	BatchBytes int64
 	// WindowBytes overrides Config.ScanWindowBytes.
 	WindowBytes int64
+	// Local overrides Config.Local.
+	Local Local
 	// Threads overrides the engine's threads.
 	Threads int
 }
@@ -103,10 +105,14 @@ func (e *Executor) Run(ctx context.Context, queryID string, p *plan.Plan, opts O
 func (q *query) start() (source, error) {
 	switch q.plan.Kind {
 	case plan.Local:
-		if q.exec.cfg.Local == nil {
+		local := q.opts.Local
+		if local == nil {
+			local = q.exec.cfg.Local
+		}
+		if local == nil {
 			return nil, status.New(status.Internal, "no engine for statements without tables")
 		}
-		return q.exec.cfg.Local.Run(q.ctx, q.plan.SQL)
+		return local.Run(q.ctx, q.plan.SQL)
 	case plan.PassThrough:
 		return q.passThrough()
 	case plan.Original:

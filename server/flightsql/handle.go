@@ -6,8 +6,6 @@ import (
 	"errors"
 	"time"
 
-	"google.golang.org/grpc/metadata"
-
 	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/server/auth"
 	"github.com/tributary-db/tributary/server/query"
@@ -100,5 +98,3 @@ func (k *handles) decodeAny(ctx context.Context, raw []byte) (handle, error) {
 }
 
 func newID() string { return rand.Text() }
-
-func anonymousToken() metadata.MD { return metadata.Pairs("authorization", "Bearer anonymous") }

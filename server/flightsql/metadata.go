@@ -61,10 +61,14 @@ func (s *Server) GetFlightInfoSchemas(_ context.Context, _ flightsql.GetDBSchema
 }
 
 // DoGetDBSchemas lists the schemas that match.
-func (s *Server) DoGetDBSchemas(_ context.Context, cmd flightsql.GetDBSchemas) (*arrow.Schema, chunks, error) {
+func (s *Server) DoGetDBSchemas(ctx context.Context, cmd flightsql.GetDBSchemas) (*arrow.Schema, chunks, error) {
 	match := likePattern(cmd.GetDBSchemaFilterPattern())
 	names := map[string]bool{"main": true}
-	for _, t := range s.service.Catalog().Snapshot().Tables {
+	snap, err := s.service.Snapshot(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range snap.Tables {
 		names[t.Schema] = true
 	}
 	return s.rows(schema_ref.DBSchemas, func(b *array.RecordBuilder) {
@@ -95,7 +99,10 @@ func (s *Server) DoGetTables(ctx context.Context, cmd flightsql.GetTables) (*arr
 	if err != nil {
 		return nil, nil, err
 	}
-	snap := s.service.Catalog().Snapshot()
+	snap, err := s.service.Snapshot(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	tables := matchTables(snap, cmd)
 	var schemas [][]byte
 	if cmd.GetIncludeSchema() {

@@ -44,6 +44,8 @@ type Config struct {
 	TicketLife, PreparedLife time.Duration
 	// SessionIdle is how long a session in a cookie may rest; 0 is the default.
 	SessionIdle time.Duration
+	// Auth knows who makes a call; nil lets everybody in.
+	Auth *auth.Authenticator
 	// Alloc is used for results.
 	Alloc memory.Allocator
 	// Logger gets a line for every recovered panic.
@@ -63,6 +65,7 @@ type Server struct {
 	sessions *sessions
 	cookies  *cookies
 	schemas  schemaCache
+	auth     *auth.Authenticator
 	log      zerolog.Logger
 }
 
@@ -80,7 +83,13 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if cfg.Auth == nil {
+		if cfg.Auth, err = auth.New(auth.Config{Secret: secret}); err != nil {
+			return nil, err
+		}
+	}
 	s := &Server{
+		auth:     cfg.Auth,
 		service:  cfg.Service,
 		handles:  handles,
 		prepared: newCache[*query.Statement](maxPlans, planLife),
@@ -99,8 +108,8 @@ func New(cfg Config) (*Server, error) {
 // GRPCServer returns a gRPC server that serves s.
 func (s *Server) GRPCServer(extra ...grpc.ServerOption) *grpc.Server {
 	opts := append(slices.Concat(codec.ServerOptions(), secure.Limits()),
-		grpc.ChainUnaryInterceptor(s.interceptUnary),
-		grpc.ChainStreamInterceptor(s.interceptStream),
+		grpc.ChainUnaryInterceptor(s.interceptUnary, s.auth.Unary),
+		grpc.ChainStreamInterceptor(s.interceptStream, s.auth.Stream),
 		grpc.StatsHandler(s.sessions),
 		grpc.MaxRecvMsgSize(maxReceive),
 	)
@@ -115,10 +124,13 @@ type flightService struct {
 	server *Server
 }
 
-// Handshake answers any credentials: the server has no authentication, and
-// clients that were given a user fail without an authorization header.
+// Handshake answers with the header that authorises the calls to come.
 func (f *flightService) Handshake(stream flight.FlightService_HandshakeServer) error {
-	if err := stream.SetHeader(anonymousToken()); err != nil {
+	header, err := f.server.auth.HandshakeHeader(stream.Context())
+	if err != nil {
+		return err
+	}
+	if err := stream.SetHeader(header); err != nil {
 		return err
 	}
 	return stream.Send(&flight.HandshakeResponse{})

@@ -143,6 +143,8 @@ func (p *Part) owner(snap *catalog.Snapshot) (*catalog.Table, *catalog.Scanner, 
 		return nil, nil, status.New(status.Aborted, "table %s is not there any more: execute the statement again", p.Spec.Table)
 	case table.Err != nil:
 		return nil, nil, tableError(table)
+	case table.Restriction != nil: // a restricted table has no parts
+		return nil, nil, status.New(status.Aborted, "what may be read of table %s has changed: execute the statement again", p.Spec.Table)
 	case scanner == nil:
 		return nil, nil, status.New(status.Unavailable, "scanner %s is not known here", p.Scanner)
 	case scanner.Err != nil:

@@ -67,6 +67,9 @@ func specOf(s *Scan) (pushdown.Spec, error) {
 	if spec.Filter, err = c.list(s.Filter); err != nil {
 		return spec, err
 	}
+	if r := s.Table.Restriction; r != nil { // here, so that no way to a scan misses it
+		spec.Filter = slices.Concat(spec.Filter, r.Filter)
+	}
 	if s.Partial != nil {
 		err = c.partial(&spec, s.Partial)
 	} else {
@@ -84,7 +87,7 @@ func validate(spec pushdown.Spec, t *catalog.Table) error {
 	if len(spec.Partitions) == 0 {
 		spec.Partitions = []string{"0"} // an empty table is no fault of the spec
 	}
-	return spec.Validate(t.Arrow)
+	return spec.Validate(t.FullSchema())
 }
 
 // rows fills in the columns and the order of a row scan.

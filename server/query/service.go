@@ -15,6 +15,7 @@ import (
 
 	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/server/catalog"
+	"github.com/tributary-db/tributary/server/engine"
 	"github.com/tributary-db/tributary/server/exec"
 	"github.com/tributary-db/tributary/server/plan"
 )
@@ -25,24 +26,28 @@ const planLifetime = 5 * time.Second
 
 // Config is what a Service needs; all fields but Logger are required.
 type Config struct {
-	Catalog  *catalog.Catalog
-	Planner  *plan.Planner
+	Catalog *catalog.Catalog
+	// Binder binds statements to the tables of the catalog.
+	Binder   *engine.Binder
 	Executor *exec.Executor
 	Alloc    memory.Allocator
 	Registry prometheus.Registerer
 	Logger   zerolog.Logger
+	// Scopes gives the scope of the user who calls; nil: all see everything.
+	Scopes func(context.Context) (*Scope, error)
 }
 
 // Service plans and runs statements. It is safe for concurrent use.
 type Service struct {
 	cfg     Config
-	plans   *planCache
+	whole   *Scope
 	metrics *metrics
 }
 
 // New returns a Service.
 func New(cfg Config) *Service {
-	return &Service{cfg: cfg, plans: newPlanCache(cfg.Planner), metrics: newMetrics(cfg.Registry)}
+	whole := NewScope(cfg.Binder, func(context.Context) (*catalog.Snapshot, error) { return cfg.Catalog.Snapshot(), nil })
+	return &Service{cfg: cfg, whole: whole, metrics: newMetrics(cfg.Registry)}
 }
 
 // Catalog is the catalog that statements see.
@@ -61,6 +66,7 @@ type Statement struct {
 	Schema *arrow.Schema
 
 	plan    *plan.Plan
+	scope   *Scope // that the plan was made in
 	planned time.Time
 	edge    *edge
 	unbound *unboundError // what is known while parameters have no values
@@ -117,18 +123,26 @@ func (s *Service) plan(ctx context.Context, st *Statement) error {
 }
 
 func (s *Service) planned(ctx context.Context, st *Statement) (*plan.Plan, error) {
-	snap := s.cfg.Catalog.Snapshot()
+	var err error
+	if st.scope, err = s.scope(ctx); err != nil {
+		return nil, err
+	}
+	snap, err := st.scope.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if st.part != nil {
 		return st.part.Plan(snap)
 	}
-	return s.plans.plan(ctx, st.Command.SQL, snap, plan.Options{Pushdown: st.Settings.Pushdown})
+	return st.scope.plans.plan(ctx, st.Command.SQL, snap, plan.Options{Pushdown: st.Settings.Pushdown})
 }
 
 // refresh plans st again when its plan is old or was used, and fails when the
 // result's schema is no longer what the client was told.
 func (s *Service) refresh(ctx context.Context, st *Statement) error {
-	if st.plan != nil && time.Since(st.planned) < planLifetime && st.plan.Snapshot == s.cfg.Catalog.Snapshot().Version {
-		return nil
+	fresh, err := s.fresh(ctx, st)
+	if fresh || err != nil {
+		return err
 	}
 	promised := st.Schema
 	if err := s.plan(ctx, st); err != nil {
@@ -138,6 +152,15 @@ func (s *Service) refresh(ctx context.Context, st *Statement) error {
 		return status.New(status.FailedPrecondition, "the tables of this statement changed since it was prepared; prepare it again")
 	}
 	return nil
+}
+
+// fresh: the plan is young, and what the user may read is what it was.
+func (s *Service) fresh(ctx context.Context, st *Statement) (bool, error) {
+	if st.plan == nil || time.Since(st.planned) >= planLifetime {
+		return false, nil
+	}
+	scope, err := s.scope(ctx)
+	return err == nil && scope == st.scope && st.plan.Snapshot == s.cfg.Catalog.Snapshot().Version, err
 }
 
 // Apply carries out a command that yields no rows (SET, RESET, transactions).
@@ -190,6 +213,7 @@ func (s *Service) execute(ctx context.Context, id string, st *Statement) (*exec.
 	return s.cfg.Executor.Run(ctx, id, st.plan, exec.Options{
 		BatchBytes:  st.Settings.BatchBytes,
 		WindowBytes: st.Settings.ScanWindowBytes,
+		Local:       st.scope.local,
 	})
 }
 
