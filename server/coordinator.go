@@ -107,7 +107,7 @@ func (c *Coordinator) build() (err error) {
 		Alloc: c.cfg.Alloc, Registry: c.cfg.Registry, Logger: c.cfg.Logger,
 	})
 	c.flight, err = flightsql.New(flightsql.Config{
-		Service: c.service, Version: c.cfg.Version, Alloc: c.cfg.Alloc, Logger: c.cfg.Logger,
+		Service: c.service, Auth: c.cfg.Auth, Version: c.cfg.Version, Alloc: c.cfg.Alloc, Logger: c.cfg.Logger,
 		Key: c.cfg.Key, TicketLife: c.cfg.TicketLife, PreparedLife: c.cfg.PreparedLife, SessionIdle: c.cfg.SessionIdle,
 	})
 	return err

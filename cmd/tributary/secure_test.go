@@ -140,6 +140,26 @@ func TestTLSFromClientToScanner(t *testing.T) {
 	}
 }
 
+// TestUsersSignIn: passwords, tokens and rules through the commands.
+func TestUsersSignIn(t *testing.T) {
+	t.Parallel()
+	scanner, _ := start(t, "scanner", "--table", numbers(t))
+	var out syncBuffer
+	require.Equal(t, exitOK, run(t.Context(), []string{"user", "ann"}, &console{stdin: strings.NewReader("a password\n"), stdout: &out, stderr: &out}))
+	require.Equal(t, exitOK, run(t.Context(), []string{"user", "bob"}, &console{stdin: strings.NewReader("another\n"), stdout: &out, stderr: &out}))
+	require.NotContains(t, out.String(), "password")
+	users := fileOf(t, "users", out.String())
+	rules := fileOf(t, "access.yaml", "users: {ann: [reader]}\nroles: {reader: [{tables: [t]}]}\n")
+	uri, log := start(t, "coordinator", "--scanner", scanner, "--refresh", "100ms", "--users-file", users, "--access-file", rules)
+	answers(t, uri, "--user", "ann", "--password", "a password")
+	answers(t, uri, "--user", "ann", "--password-file", fileOf(t, "password", "a password\n"))
+	refuses(t, uri, "wrong", "--user", "ann", "--password", "another")
+	refuses(t, uri, "give a user and a password")
+	refuses(t, uri, "not one of this server's", "--token", "nonsense")
+	refuses(t, uri, "does not exist", "--user", "bob", "--password", "another")
+	require.NotContains(t, log.String(), "a password")
+}
+
 func TestWarnsOfOpenAddresses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
