@@ -2,6 +2,7 @@ package engine
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/server/sqllex"
@@ -15,6 +16,9 @@ func checkLimits(sql string, cfg BinderConfig) error {
 	}
 	if strings.IndexByte(sql, 0) >= 0 {
 		return status.New(status.InvalidArgument, "the statement contains a zero byte")
+	}
+	if !utf8.ValidString(sql) {
+		return status.New(status.InvalidArgument, "the statement is not valid UTF-8")
 	}
 	if d := nesting(sql); d > cfg.MaxDepth {
 		return status.New(status.InvalidArgument, "the statement nests %d deep; at most %d levels are accepted", d, cfg.MaxDepth)

@@ -123,6 +123,9 @@ func (s *session) check(sql string) error {
 	}
 	var reply serialized
 	if err := json.Unmarshal([]byte(text), &reply); err != nil {
+		if strings.Contains(text, ":Infinity") || strings.Contains(text, ":-Infinity") {
+			return status.New(status.InvalidArgument, "the statement has a number that is out of the range of DOUBLE")
+		}
 		return status.Wrap(status.Internal, err, "read the parsed statement")
 	}
 	if reply.Error {
