@@ -13,6 +13,15 @@ type word interface {
 
 const minSlots = 64
 
+// grown is how many slots follow n: few grow fast, many slowly, so that a table
+// takes no more than it needs just before it is full.
+func grown(n int) int {
+	if n < 1<<16 {
+		return 4 * n
+	}
+	return 2 * n
+}
+
 // hashing is shared by the tables of one aggregator. The seed differs between
 // aggregators, so that no input can be built to collide.
 type hashing struct {
@@ -91,7 +100,7 @@ func (t *wordTable) addKey(k uint64) uint32 {
 
 func (t *wordTable) grow() {
 	old := t.slots
-	t.slots = make([]wordSlot, 4*len(old))
+	t.slots = make([]wordSlot, grown(len(old)))
 	top := uint64(len(t.slots) - 1)
 	for _, s := range old {
 		if s.ref == 0 {
@@ -196,7 +205,7 @@ func (t *byteTable) addKey(s []byte) uint32 {
 
 func (t *byteTable) grow() {
 	old := t.slots
-	t.slots = make([]byteSlot, 4*len(old))
+	t.slots = make([]byteSlot, grown(len(old)))
 	top := uint64(len(t.slots) - 1)
 	for _, s := range old {
 		if s.ref == 0 {

@@ -14,7 +14,7 @@ import (
 // The bounds that apply where Options has none.
 const (
 	DefaultMaxGroups = 1 << 20
-	DefaultMaxBytes  = 256 << 20
+	DefaultMaxBytes  = 64 << 20
 	DefaultProbeRows = 128 << 10
 )
 

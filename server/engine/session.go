@@ -137,6 +137,9 @@ func (s *session) check(sql string) error {
 	if err := checkFolding(reply.Statement[0]); err != nil {
 		return err
 	}
+	if err := checkShape(reply.Statement[0]); err != nil {
+		return err
+	}
 	if !bytes.Contains(reply.Statement[0], []byte(`"TABLE_FUNCTION"`)) {
 		return nil
 	}
