@@ -29,9 +29,6 @@ type Hello struct {
 	Tables []Table
 	// Version rises when tables change.
 	Version uint64
-	// Advertise is the location at which clients reach the scanner with tickets
-	// of its coordinators; empty when they do not.
-	Advertise string
 }
 
 // Limits bound what a peer accepts; zero means unlimited or unknown.

@@ -135,8 +135,6 @@ type Scanner struct {
 	Epoch string
 	// Capabilities are what the scanner may be asked to run.
 	Capabilities pushdown.Capabilities
-	// Advertise is where clients may read from it with a ticket, or empty.
-	Advertise string
 	// Err is why the scanner is not usable now, or nil.
 	Err error
 }
