@@ -130,7 +130,12 @@ func everySpec() []pushdown.Spec {
 		}
 		groups.Aggregates = append(groups.Aggregates, agg)
 	}
-	return []pushdown.Spec{rows, groups, {Limit: 0}}
+	reduced := groups
+	reduced.Reduce = &pushdown.Reduction{
+		Apart: "g0", Limit: 7, Filter: []pushdown.Expr{pushdown.IsNull{Arg: col("g0", arrow.PrimitiveTypes.Int64)}},
+		OrderBy: []pushdown.SortKey{{Column: col("a1", arrow.PrimitiveTypes.Int64), Descending: true}},
+	}
+	return []pushdown.Spec{rows, groups, {Limit: 0}, reduced}
 }
 
 // fullHello sets every field.

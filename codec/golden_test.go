@@ -56,7 +56,7 @@ func goldenFiles(t testing.TB) map[string][]byte {
 		require.NoError(t, err)
 		files[name+".bin"] = data
 	}
-	for i, name := range []string{"open_rows", "open_groups", "open_empty"} {
+	for i, name := range []string{"open_rows", "open_groups", "open_empty", "open_reduced"} {
 		data, err := encodeOpen(fullOpen(i))
 		add(name, data, err)
 	}
@@ -99,7 +99,7 @@ func golden(t testing.TB, name string) []byte {
 // TestGoldenDecodes: what released peers send means what it meant.
 func TestGoldenDecodes(t *testing.T) {
 	t.Parallel()
-	for i, name := range []string{"open_rows", "open_groups", "open_empty"} {
+	for i, name := range []string{"open_rows", "open_groups", "open_empty", "open_reduced"} {
 		got, err := decodeOpen(golden(t, name))
 		require.NoError(t, err)
 		want := fullOpen(i)

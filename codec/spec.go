@@ -25,7 +25,26 @@ func SpecToProto(s pushdown.Spec) (*pb.Spec, error) {
 	if p.Aggregates, err = convert(s.Aggregates, aggregateToProto); err != nil {
 		return nil, err
 	}
-	p.OrderBy, err = convert(s.OrderBy, sortKeyToProto)
+	if p.OrderBy, err = convert(s.OrderBy, sortKeyToProto); err != nil {
+		return nil, err
+	}
+	p.Reduce, err = reductionToProto(s.Reduce)
+	return p, err
+}
+
+func reductionToProto(r *pushdown.Reduction) (*pb.Reduction, error) {
+	if r == nil {
+		return nil, nil
+	}
+	p := &pb.Reduction{Apart: r.Apart}
+	if r.Limit != pushdown.NoLimit {
+		p.Limit = &r.Limit
+	}
+	var err error
+	if p.Filter, err = exprsToProto(r.Filter); err != nil {
+		return nil, status.Wrap(status.InvalidArgument, err, "filter of groups")
+	}
+	p.OrderBy, err = convert(r.OrderBy, sortKeyToProto)
 	return p, err
 }
 
@@ -76,8 +95,27 @@ func decodeParts(s *pushdown.Spec, p *pb.Spec) (err error) {
 	if s.Aggregates, err = convert(p.Aggregates, aggregateFromProto); err != nil {
 		return err
 	}
-	s.OrderBy, err = convert(p.OrderBy, sortKeyFromProto)
+	if s.OrderBy, err = convert(p.OrderBy, sortKeyFromProto); err != nil {
+		return err
+	}
+	s.Reduce, err = reductionFromProto(p.Reduce)
 	return err
+}
+
+func reductionFromProto(p *pb.Reduction) (*pushdown.Reduction, error) {
+	if p == nil {
+		return nil, nil
+	}
+	r := &pushdown.Reduction{Apart: p.GetApart(), Limit: pushdown.NoLimit}
+	if p.Limit != nil {
+		r.Limit = *p.Limit
+	}
+	var err error
+	if r.Filter, err = convert(p.Filter, exprFromProto); err != nil {
+		return nil, status.Wrap(status.InvalidArgument, err, "filter of groups")
+	}
+	r.OrderBy, err = convert(p.OrderBy, sortKeyFromProto)
+	return r, err
 }
 
 func namedFromProto(p *pb.NamedExpr) (pushdown.NamedExpr, error) {

@@ -6,11 +6,17 @@ import (
 )
 
 // Canonical returns s with its filter as a canonical set: nested conjunctions
-// are flattened, the conjuncts are sorted and each appears once. Nothing else
+// are flattened, the conjuncts are sorted and each appears once; so does the
+// filter of its reduction. Nothing else
 // changes; s is not modified.
 func (s *Spec) Canonical() Spec {
 	out := *s
 	out.Filter = canonicalFilter(s.Filter)
+	if s.Reduce != nil {
+		reduce := *s.Reduce
+		reduce.Filter = canonicalFilter(reduce.Filter)
+		out.Reduce = &reduce
+	}
 	return out
 }
 

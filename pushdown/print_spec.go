@@ -15,8 +15,13 @@ func (p *printer) spec(s *Spec) {
 	p.groupBy(s.GroupBy)
 	p.aggregates(s.Aggregates)
 	p.orderBy(s.OrderBy)
-	if s.Limit != NoLimit {
-		p.WriteString(" limit " + strconv.FormatInt(s.Limit, 10))
+	p.limit(s.Limit)
+	p.reduction(s.Reduce)
+}
+
+func (p *printer) limit(n int64) {
+	if n != NoLimit {
+		p.WriteString(" limit " + strconv.FormatInt(n, 10))
 	}
 }
 

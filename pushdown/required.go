@@ -21,6 +21,7 @@ const (
 	// CapWiden is the capability to read columns wider than they are, and those
 	// that are lacking as NULL: see package widen. No spec requires it.
 	CapWiden Capability = "widen"
+	CapReduce     Capability = "reduce"
 )
 
 // CapSum is the capability to sum values of a family.
@@ -36,7 +37,7 @@ func CapGroup(f Family) Capability { return Capability("group." + f) }
 func AllCapabilities() Capabilities {
 	names := []Capability{
 		CapFilter, CapFilterIn, CapFilterLike, CapExprArith, CapExprCast, CapExprCase, CapExprCall,
-		CapAggCount, CapLimit, CapTopN, CapWiden,
+		CapAggCount, CapLimit, CapTopN, CapReduce, CapWiden,
 		CapSum(FamilyInt), CapSum(FamilyFloat), CapSum(FamilyDecimal),
 	}
 	for _, f := range []Family{
@@ -57,6 +58,9 @@ func (s *Spec) Required() []Capability {
 	}
 	need = append(need, s.requiredByAggregate()...)
 	need = append(need, s.requiredByLimit()...)
+	if s.Reduce != nil {
+		need = append(need, CapReduce)
+	}
 	slices.Sort(need)
 	return slices.Compact(need)
 }

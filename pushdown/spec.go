@@ -34,6 +34,8 @@ type Spec struct {
 	// Limit is the number of rows wanted from a row scan, or NoLimit. Each
 	// stream may return that many.
 	Limit int64
+	// Reduce drops groups of a partial aggregate with keys; nil keeps all.
+	Reduce *Reduction
 }
 
 // NamedExpr is an output column computed by an expression.

@@ -35,6 +35,9 @@ func Split(s Spec, caps Capabilities) SplitResult {
 	whole = x.tail(whole, s.requiredByLimit(), x.limitName(), s.Limit != NoLimit)
 	out := SplitResult{Remote: s, Reasons: x.reasons}
 	if whole {
+		if !caps.Has(CapReduce) {
+			out.Remote.Reduce = nil // whoever merges the groups drops them
+		}
 		return out
 	}
 	residual := s

@@ -32,14 +32,17 @@ type job struct {
 	shared     *run.Runner
 	sharedMu   sync.Mutex
 	sharedRows bool
+	// hold keeps groups in the workers' tables, for a reduction at the end.
+	hold bool
 }
 
 // newJob divides spec, which is valid over schema, between source and kernels.
 func (s *Scanner) newJob(t *table, source Source, schema *arrow.Schema, spec pushdown.Spec, out sink) (j *job, err error) {
 	defer s.recovered(t, &err)
 	caps := source.Capabilities()
-	split := pushdown.Split(spec.WithCarrier(schema), caps)
-	j = &job{scanner: s, table: t, out: out, each: split.Residual, input: split.Remote.OutputSchema()}
+	unreduced := spec.Unreduced()
+	split := pushdown.Split(unreduced.WithCarrier(schema), caps)
+	j = &job{scanner: s, table: t, out: out, each: split.Residual, input: split.Remote.OutputSchema(), hold: spec.Reduce != nil}
 	j.feed = &feed{source: source, todo: reads(split, caps)}
 	j.workers = s.cfg.Workers
 	if split.Residual == nil && len(j.feed.todo) == 1 {
@@ -47,6 +50,10 @@ func (s *Scanner) newJob(t *table, source Source, schema *arrow.Schema, spec pus
 		if len(spec.OrderBy) > 0 {
 			j.workers = 1 // keeps the order, for those who look at the rows
 		}
+	}
+	if spec.Reduce != nil {
+		j.shared, err = j.newRunner(spec.WithCarrier(schema), schema)
+		return j, err
 	}
 	return j, j.share()
 }
@@ -102,7 +109,7 @@ func filterStage(whole, last pushdown.Spec) *pushdown.Spec {
 }
 
 func (j *job) newRunner(spec pushdown.Spec, input *arrow.Schema) (*run.Runner, error) {
-	return run.New(spec, input, run.Options{Alloc: j.scanner.cfg.Alloc})
+	return run.New(spec, input, run.Options{Alloc: j.scanner.cfg.Alloc, Hold: j.hold})
 }
 
 // run does the work and returns the number of table rows read.
@@ -197,9 +204,14 @@ func (j *job) drain(ctx context.Context, s *share, runner *run.Runner) (err erro
 
 func (j *job) process(batch arrow.RecordBatch, runner *run.Runner) error {
 	if runner == nil {
-		return j.pass(batch)
+		return j.merge(batch)
 	}
 	results, err := runner.Push(batch)
+	if j.hold && len(results) > 0 {
+		j.sharedMu.Lock()
+		j.shared.Partial()
+		j.sharedMu.Unlock()
+	}
 	for i, r := range results {
 		if err == nil {
 			err = j.pass(r)

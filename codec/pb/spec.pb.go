@@ -1988,6 +1988,77 @@ func (x *SortKey) GetNullsFirst() bool {
 	return false
 }
 
+// Reduction drops groups of which a stream has every row.
+type Reduction struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The group key whose NULL groups are kept; empty for none.
+	Apart   string     `protobuf:"bytes,1,opt,name=apart,proto3" json:"apart,omitempty"`
+	Filter  []*Expr    `protobuf:"bytes,2,rep,name=filter,proto3" json:"filter,omitempty"`
+	OrderBy []*SortKey `protobuf:"bytes,3,rep,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
+	// Absent: no limit.
+	Limit         *int64 `protobuf:"varint,4,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Reduction) Reset() {
+	*x = Reduction{}
+	mi := &file_tributary_v1_spec_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reduction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reduction) ProtoMessage() {}
+
+func (x *Reduction) ProtoReflect() protoreflect.Message {
+	mi := &file_tributary_v1_spec_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reduction.ProtoReflect.Descriptor instead.
+func (*Reduction) Descriptor() ([]byte, []int) {
+	return file_tributary_v1_spec_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *Reduction) GetApart() string {
+	if x != nil {
+		return x.Apart
+	}
+	return ""
+}
+
+func (x *Reduction) GetFilter() []*Expr {
+	if x != nil {
+		return x.Filter
+	}
+	return nil
+}
+
+func (x *Reduction) GetOrderBy() []*SortKey {
+	if x != nil {
+		return x.OrderBy
+	}
+	return nil
+}
+
+func (x *Reduction) GetLimit() int64 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
 // Spec is everything that a scanner may be asked to do with one table.
 type Spec struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
@@ -1999,14 +2070,15 @@ type Spec struct {
 	Aggregates []*Aggregate           `protobuf:"bytes,6,rep,name=aggregates,proto3" json:"aggregates,omitempty"`
 	OrderBy    []*SortKey             `protobuf:"bytes,7,rep,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
 	// Absent: no limit.
-	Limit         *int64 `protobuf:"varint,8,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	Limit         *int64     `protobuf:"varint,8,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	Reduce        *Reduction `protobuf:"bytes,9,opt,name=reduce,proto3" json:"reduce,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Spec) Reset() {
 	*x = Spec{}
-	mi := &file_tributary_v1_spec_proto_msgTypes[18]
+	mi := &file_tributary_v1_spec_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2018,7 +2090,7 @@ func (x *Spec) String() string {
 func (*Spec) ProtoMessage() {}
 
 func (x *Spec) ProtoReflect() protoreflect.Message {
-	mi := &file_tributary_v1_spec_proto_msgTypes[18]
+	mi := &file_tributary_v1_spec_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2031,7 +2103,7 @@ func (x *Spec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spec.ProtoReflect.Descriptor instead.
 func (*Spec) Descriptor() ([]byte, []int) {
-	return file_tributary_v1_spec_proto_rawDescGZIP(), []int{18}
+	return file_tributary_v1_spec_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Spec) GetTable() string {
@@ -2090,6 +2162,13 @@ func (x *Spec) GetLimit() int64 {
 	return 0
 }
 
+func (x *Spec) GetReduce() *Reduction {
+	if x != nil {
+		return x.Reduce
+	}
+	return nil
+}
+
 type Case_When struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Cond          *Expr                  `protobuf:"bytes,1,opt,name=cond,proto3" json:"cond,omitempty"`
@@ -2100,7 +2179,7 @@ type Case_When struct {
 
 func (x *Case_When) Reset() {
 	*x = Case_When{}
-	mi := &file_tributary_v1_spec_proto_msgTypes[19]
+	mi := &file_tributary_v1_spec_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2112,7 +2191,7 @@ func (x *Case_When) String() string {
 func (*Case_When) ProtoMessage() {}
 
 func (x *Case_When) ProtoReflect() protoreflect.Message {
-	mi := &file_tributary_v1_spec_proto_msgTypes[19]
+	mi := &file_tributary_v1_spec_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2308,7 +2387,13 @@ const file_tributary_v1_spec_proto_rawDesc = "" +
 	"descending\x18\x02 \x01(\bR\n" +
 	"descending\x12\x1f\n" +
 	"\vnulls_first\x18\x03 \x01(\bR\n" +
-	"nullsFirst\"\xdc\x02\n" +
+	"nullsFirst\"\xa4\x01\n" +
+	"\tReduction\x12\x14\n" +
+	"\x05apart\x18\x01 \x01(\tR\x05apart\x12*\n" +
+	"\x06filter\x18\x02 \x03(\v2\x12.tributary.v1.ExprR\x06filter\x120\n" +
+	"\border_by\x18\x03 \x03(\v2\x15.tributary.v1.SortKeyR\aorderBy\x12\x19\n" +
+	"\x05limit\x18\x04 \x01(\x03H\x00R\x05limit\x88\x01\x01B\b\n" +
+	"\x06_limit\"\x8d\x03\n" +
 	"\x04Spec\x12\x14\n" +
 	"\x05table\x18\x01 \x01(\tR\x05table\x12\x1e\n" +
 	"\n" +
@@ -2321,7 +2406,8 @@ const file_tributary_v1_spec_proto_rawDesc = "" +
 	"aggregates\x18\x06 \x03(\v2\x17.tributary.v1.AggregateR\n" +
 	"aggregates\x120\n" +
 	"\border_by\x18\a \x03(\v2\x15.tributary.v1.SortKeyR\aorderBy\x12\x19\n" +
-	"\x05limit\x18\b \x01(\x03H\x00R\x05limit\x88\x01\x01B\b\n" +
+	"\x05limit\x18\b \x01(\x03H\x00R\x05limit\x88\x01\x01\x12/\n" +
+	"\x06reduce\x18\t \x01(\v2\x17.tributary.v1.ReductionR\x06reduceB\b\n" +
 	"\x06_limit*\xe5\x05\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\r\n" +
@@ -2387,7 +2473,7 @@ func file_tributary_v1_spec_proto_rawDescGZIP() []byte {
 }
 
 var file_tributary_v1_spec_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_tributary_v1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_tributary_v1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_tributary_v1_spec_proto_goTypes = []any{
 	(Kind)(0),           // 0: tributary.v1.Kind
 	(TimeUnit)(0),       // 1: tributary.v1.TimeUnit
@@ -2414,8 +2500,9 @@ var file_tributary_v1_spec_proto_goTypes = []any{
 	(*NamedExpr)(nil),   // 22: tributary.v1.NamedExpr
 	(*Aggregate)(nil),   // 23: tributary.v1.Aggregate
 	(*SortKey)(nil),     // 24: tributary.v1.SortKey
-	(*Spec)(nil),        // 25: tributary.v1.Spec
-	(*Case_When)(nil),   // 26: tributary.v1.Case.When
+	(*Reduction)(nil),   // 25: tributary.v1.Reduction
+	(*Spec)(nil),        // 26: tributary.v1.Spec
+	(*Case_When)(nil),   // 27: tributary.v1.Case.When
 }
 var file_tributary_v1_spec_proto_depIdxs = []int32{
 	0,  // 0: tributary.v1.DataType.kind:type_name -> tributary.v1.Kind
@@ -2453,7 +2540,7 @@ var file_tributary_v1_spec_proto_depIdxs = []int32{
 	7,  // 32: tributary.v1.Arith.type:type_name -> tributary.v1.DataType
 	10, // 33: tributary.v1.Cast.arg:type_name -> tributary.v1.Expr
 	7,  // 34: tributary.v1.Cast.type:type_name -> tributary.v1.DataType
-	26, // 35: tributary.v1.Case.whens:type_name -> tributary.v1.Case.When
+	27, // 35: tributary.v1.Case.whens:type_name -> tributary.v1.Case.When
 	10, // 36: tributary.v1.Case.else:type_name -> tributary.v1.Expr
 	7,  // 37: tributary.v1.Case.type:type_name -> tributary.v1.DataType
 	10, // 38: tributary.v1.Coalesce.args:type_name -> tributary.v1.Expr
@@ -2466,18 +2553,21 @@ var file_tributary_v1_spec_proto_depIdxs = []int32{
 	10, // 45: tributary.v1.Aggregate.arg:type_name -> tributary.v1.Expr
 	10, // 46: tributary.v1.Aggregate.filter:type_name -> tributary.v1.Expr
 	11, // 47: tributary.v1.SortKey.column:type_name -> tributary.v1.Column
-	11, // 48: tributary.v1.Spec.columns:type_name -> tributary.v1.Column
-	10, // 49: tributary.v1.Spec.filter:type_name -> tributary.v1.Expr
-	22, // 50: tributary.v1.Spec.group_by:type_name -> tributary.v1.NamedExpr
-	23, // 51: tributary.v1.Spec.aggregates:type_name -> tributary.v1.Aggregate
-	24, // 52: tributary.v1.Spec.order_by:type_name -> tributary.v1.SortKey
-	10, // 53: tributary.v1.Case.When.cond:type_name -> tributary.v1.Expr
-	10, // 54: tributary.v1.Case.When.then:type_name -> tributary.v1.Expr
-	55, // [55:55] is the sub-list for method output_type
-	55, // [55:55] is the sub-list for method input_type
-	55, // [55:55] is the sub-list for extension type_name
-	55, // [55:55] is the sub-list for extension extendee
-	0,  // [0:55] is the sub-list for field type_name
+	10, // 48: tributary.v1.Reduction.filter:type_name -> tributary.v1.Expr
+	24, // 49: tributary.v1.Reduction.order_by:type_name -> tributary.v1.SortKey
+	11, // 50: tributary.v1.Spec.columns:type_name -> tributary.v1.Column
+	10, // 51: tributary.v1.Spec.filter:type_name -> tributary.v1.Expr
+	22, // 52: tributary.v1.Spec.group_by:type_name -> tributary.v1.NamedExpr
+	23, // 53: tributary.v1.Spec.aggregates:type_name -> tributary.v1.Aggregate
+	24, // 54: tributary.v1.Spec.order_by:type_name -> tributary.v1.SortKey
+	25, // 55: tributary.v1.Spec.reduce:type_name -> tributary.v1.Reduction
+	10, // 56: tributary.v1.Case.When.cond:type_name -> tributary.v1.Expr
+	10, // 57: tributary.v1.Case.When.then:type_name -> tributary.v1.Expr
+	58, // [58:58] is the sub-list for method output_type
+	58, // [58:58] is the sub-list for method input_type
+	58, // [58:58] is the sub-list for extension type_name
+	58, // [58:58] is the sub-list for extension extendee
+	0,  // [0:58] is the sub-list for field type_name
 }
 
 func init() { file_tributary_v1_spec_proto_init() }
@@ -2509,13 +2599,14 @@ func file_tributary_v1_spec_proto_init() {
 		(*Expr_Call)(nil),
 	}
 	file_tributary_v1_spec_proto_msgTypes[18].OneofWrappers = []any{}
+	file_tributary_v1_spec_proto_msgTypes[19].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_tributary_v1_spec_proto_rawDesc), len(file_tributary_v1_spec_proto_rawDesc)),
 			NumEnums:      7,
-			NumMessages:   20,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -21,6 +21,7 @@ const maxPassRows = 16 << 20
 type grouper struct {
 	table   *agg.Aggregator
 	keyed   bool
+	hold    bool
 	probe   int64
 	rows    int64 // grouped since the table was empty
 	probed  bool  // this filling of the table was found to reduce
@@ -32,7 +33,7 @@ func newGrouper(spec pushdown.Spec, input *arrow.Schema, opts Options) (*grouper
 	table, err := agg.New(&spec, input, agg.Options{
 		Alloc: opts.Alloc, MaxGroups: opts.MaxGroups, MaxBytes: opts.MaxBytes, HashMask: opts.HashMask,
 	})
-	return &grouper{table: table, keyed: len(spec.GroupBy) > 0, probe: opts.ProbeRows, backoff: firstBackoff * opts.ProbeRows}, err
+	return &grouper{table: table, keyed: len(spec.GroupBy) > 0, hold: opts.Hold, probe: opts.ProbeRows, backoff: firstBackoff * opts.ProbeRows}, err
 }
 
 // pieceRows is how many rows go into the table between two looks at its size.
@@ -103,6 +104,12 @@ func (g *grouper) grouped(n int64, err error) ([]arrow.RecordBatch, error) {
 	}
 	g.rows += n
 	full := g.table.Full()
+	if g.hold {
+		if full {
+			return g.finish()
+		}
+		return nil, nil
+	}
 	if !full && (g.probed || g.rows < g.probe) {
 		return nil, nil
 	}

@@ -29,6 +29,9 @@ type Options struct {
 	// ProbeRows is how many rows are grouped before it is decided whether
 	// grouping reduces them. Zero means the default.
 	ProbeRows int64
+	// Hold keeps groups in the table even where that does not reduce the rows,
+	// as a reduction needs.
+	Hold bool
 	// HashMask is for tests, see [agg.Options].
 	HashMask uint64
 }
@@ -67,6 +70,7 @@ type Runner struct {
 	output *arrow.Schema
 	filter *eval.FilterProgram // nil without a filter
 	rest   consumer
+	reduce *reducer // nil without a reduction
 }
 
 // New compiles spec, which must be valid over the input schema, for batches of
@@ -76,6 +80,7 @@ func New(spec pushdown.Spec, input *arrow.Schema, opts Options) (*Runner, error)
 		return nil, err
 	}
 	opts = opts.withDefaults()
+	opts.Hold = opts.Hold || spec.Reduce != nil
 	r := &Runner{mem: opts.Alloc, output: spec.OutputSchema()}
 	var err error
 	if len(spec.Filter) > 0 {
@@ -91,6 +96,9 @@ func New(spec pushdown.Spec, input *arrow.Schema, opts Options) (*Runner, error)
 	default:
 		r.rest, err = newScan(spec, input, opts)
 	}
+	if err == nil && spec.Reduce != nil {
+		r.reduce, err = newReducer(spec, opts)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -104,18 +112,18 @@ func (r *Runner) Push(batch arrow.RecordBatch) ([]arrow.RecordBatch, error) {
 		return nil, nil
 	}
 	if r.filter == nil {
-		return r.rest.push(batch, nil)
+		return r.early(r.rest.push(batch, nil))
 	}
 	sel, all, err := r.filter.Select(batch, r.mem)
 	switch {
 	case err != nil:
 		return nil, err
 	case all:
-		return r.rest.push(batch, nil)
+		return r.early(r.rest.push(batch, nil))
 	case len(sel) == 0:
 		return nil, nil
 	}
-	return r.rest.push(batch, sel)
+	return r.early(r.rest.push(batch, sel))
 }
 
 // Merge takes a batch that is already of the spec's output: rows that another
@@ -127,17 +135,44 @@ func (r *Runner) Merge(batch arrow.RecordBatch) ([]arrow.RecordBatch, error) {
 	if err := agg.CheckPartial(batch, r.output); err != nil {
 		return nil, err
 	}
-	return r.rest.merge(batch)
+	return r.early(r.rest.merge(batch))
 }
 
 // Done reports that the limit is reached: more input changes nothing.
 func (r *Runner) Done() bool { return r.rest.done() }
 
 // Finish returns the results that were still held; the caller releases them.
-func (r *Runner) Finish() ([]arrow.RecordBatch, error) { return r.rest.finish() }
+// They are reduced if nothing of them was returned before.
+func (r *Runner) Finish() ([]arrow.RecordBatch, error) {
+	out, err := r.rest.finish()
+	if err != nil || r.reduce == nil {
+		return out, err
+	}
+	return r.reduce.apply(out)
+}
+
+// Partial says that rows of the runner's groups were or will be seen elsewhere:
+// Finish then does not reduce.
+func (r *Runner) Partial() {
+	if r.reduce != nil {
+		r.reduce.rows.Release()
+		r.reduce = nil
+	}
+}
+
+// early notes that groups were returned before the end.
+func (r *Runner) early(out []arrow.RecordBatch, err error) ([]arrow.RecordBatch, error) {
+	if len(out) > 0 {
+		r.Partial()
+	}
+	return out, err
+}
 
 // Release frees what the runner holds. It may be called more than once.
-func (r *Runner) Release() { r.rest.release() }
+func (r *Runner) Release() {
+	r.rest.release()
+	r.Partial()
+}
 
 // scan is a projection with an optional limit.
 type scan struct {

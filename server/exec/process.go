@@ -39,7 +39,7 @@ func (p *processor) add(b codec.Batch) ([]arrow.RecordBatch, error) {
 	}
 	switch {
 	case b.Mode == codec.Raw && !plain(remote):
-		return p.through(&p.raw, p.work.full, inputSchema(&p.work.full), b.Record)
+		return p.through(&p.raw, p.work.full.Unreduced(), inputSchema(&p.work.full), b.Record)
 	case b.Mode != codec.Raw && b.Mode != codec.ModeOf(remote):
 		return nil, status.New(status.DataLoss, "the scanner sent %s rows for a scan of %s rows", b.Mode, codec.ModeOf(remote))
 	case p.work.residual != nil:
@@ -100,6 +100,9 @@ func (p *processor) done() bool {
 // finish returns the rows that only the end makes ready.
 func (p *processor) finish() ([]arrow.RecordBatch, error) {
 	var all []arrow.RecordBatch
+	if p.raw != nil && p.rest != nil {
+		p.rest.Partial() // a group may be in both
+	}
 	for _, r := range []*run.Runner{p.rest, p.raw} {
 		if r == nil {
 			continue

@@ -124,6 +124,11 @@ func (s *remoteScan) replicas(t *plan.Target) []plan.Target {
 		}
 		others[at].Partitions = append(others[at].Partitions, id)
 	}
+	if s.plan.Spec.Reduce != nil && len(others) > 1 {
+		for i := range others { // none of them has whole groups
+			others[i].Split = pushdown.Split(s.plan.Spec.Unreduced(), others[i].Scanner.Capabilities)
+		}
+	}
 	return others
 }
 

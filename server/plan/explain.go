@@ -77,6 +77,9 @@ func (w *explainer) block(depth int, text string) {
 func (w *explainer) scan(s *RemoteScan) {
 	w.line(0, "scan %s: %s, %s", s.ID, s.Table.ID(), rungText(&s.Spec))
 	w.spec(1, &s.Spec)
+	if s.Whole != "" {
+		w.line(1, "groups are whole: %s", s.Whole)
+	}
 	if text := s.prunedText(); text != "" {
 		w.line(1, "partitions: %s", text)
 	}
@@ -94,6 +97,8 @@ func (w *explainer) scan(s *RemoteScan) {
 // rungText names what is wanted of the scanners.
 func rungText(s *pushdown.Spec) string {
 	switch {
+	case s.Reduce != nil:
+		return "complete aggregate"
 	case s.Grouped():
 		return "partial aggregate"
 	case len(s.OrderBy) > 0:
@@ -119,11 +124,30 @@ func (w *explainer) spec(depth int, s *pushdown.Spec) {
 	if len(s.Aggregates) > 0 {
 		w.line(depth, "aggregates: %s", strings.Join(mapSlice(s.Aggregates, aggregateText), ", "))
 	}
+	if s.Reduce != nil {
+		w.reduction(depth, s.Reduce)
+	}
 	if len(s.OrderBy) > 0 {
 		w.line(depth, "order by: %s", strings.Join(mapSlice(s.OrderBy, sortText), ", "))
 	}
 	if s.Limit >= 0 {
 		w.line(depth, "limit: %d", s.Limit)
+	}
+}
+
+// reduction names keys k0, k1, … and aggregates a0, a1, ….
+func (w *explainer) reduction(depth int, r *pushdown.Reduction) {
+	if len(r.Filter) > 0 {
+		w.line(depth, "having: %s", strings.Join(mapSlice(r.Filter, pushdown.ExprString), " AND "))
+	}
+	if len(r.OrderBy) > 0 {
+		w.line(depth, "first groups by: %s", strings.Join(mapSlice(r.OrderBy, sortText), ", "))
+	}
+	if r.Limit != pushdown.NoLimit {
+		w.line(depth, "groups: %d", r.Limit)
+	}
+	if r.Apart != "" {
+		w.line(depth, "groups in which %s is NULL are merged apart", r.Apart)
 	}
 }
 
@@ -168,6 +192,8 @@ func remoteText(s *pushdown.Spec) string {
 		parts = append(parts, "filter")
 	}
 	switch {
+	case s.Reduce != nil:
+		parts = append(parts, "whole aggregate")
 	case s.Grouped():
 		parts = append(parts, "aggregate")
 	case len(s.OrderBy) > 0:

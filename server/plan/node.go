@@ -43,6 +43,23 @@ type Scan struct {
 type Partial struct {
 	Keys       []Expr
 	Aggregates []PartialAggregate
+	// Reduce drops groups that the operators above would drop; nil keeps all.
+	Reduce *Reduce
+}
+
+// Reduce drops rows of a Partial that are whole groups; expressions are over
+// the Partial's columns.
+type Reduce struct {
+	Filter  []Expr
+	OrderBy []SortKey
+	Limit   int64
+	// Apart is the key whose NULL groups are not whole, -1 for none.
+	Apart int
+	// Pinned: that groups are whole follows from statistics, which must hold to
+	// the end.
+	Pinned bool
+	// Why says why groups are whole, for EXPLAIN.
+	Why string
 }
 
 // PartialAggregate is one merge-stable aggregate.

@@ -71,6 +71,8 @@ type RemoteScan struct {
 	Targets []Target
 	// Reasons say why more was not pushed.
 	Reasons []string
+	// Whole says why each scanner has whole groups, when the spec reduces them.
+	Whole string
 }
 
 // Target is one scanner's part of a RemoteScan.

@@ -113,7 +113,28 @@ func partialText(p *Partial, column func(int) string) string {
 		}
 		return exprText(&e, column) + "::" + string(a.Type)
 	})
-	return "partial keys=[" + strings.Join(exprTexts(p.Keys, column), ", ") + "] aggregates=[" + strings.Join(aggs, ", ") + "]"
+	return "partial keys=[" + strings.Join(exprTexts(p.Keys, column), ", ") + "] aggregates=[" + strings.Join(aggs, ", ") + "]" + reduceText(p.Reduce)
+}
+
+// reduceText is over the partial's columns.
+func reduceText(r *Reduce) string {
+	if r == nil {
+		return ""
+	}
+	var parts []string
+	if len(r.Filter) > 0 {
+		parts = append(parts, "having="+exprList(" AND ", r.Filter))
+	}
+	if len(r.OrderBy) > 0 {
+		parts = append(parts, "order=["+keysText(r.OrderBy)+"]")
+	}
+	if r.Limit != pushdown.NoLimit {
+		parts = append(parts, "limit="+strconv.FormatInt(r.Limit, 10))
+	}
+	if r.Apart >= 0 {
+		parts = append(parts, fmt.Sprintf("apart=#%d", r.Apart))
+	}
+	return " reduce(" + strings.Join(parts, " ") + ")"
 }
 
 func aggregateLine(n *Aggregate) string {

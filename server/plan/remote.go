@@ -38,11 +38,24 @@ func (p *Plan) addScan(s *Scan, reasons []string) error {
 		ID: "s" + strconv.Itoa(len(p.Scans)+1), Table: s.Table, Spec: spec,
 		Types: specTypes(s, &spec), Targets: targets, Reasons: reasons,
 	}
+	if s.Partial != nil && s.Partial.Reduce != nil {
+		r.Whole = s.Partial.Reduce.Why
+		r.pin(s.Partial.Reduce.Pinned)
+	}
 	p.Scans = append(p.Scans, r)
 	if p.ids != nil {
 		p.ids[s] = r
 	}
 	return nil
+}
+
+// pin makes every scanner keep to the statistics that the plan relies on.
+func (s *RemoteScan) pin(pinned bool) {
+	for i := range s.Targets {
+		if t := &s.Targets[i]; pinned {
+			t.Version, t.Pinned = s.Table.Versions[t.Scanner.Name], true
+		}
+	}
 }
 
 // wholeTable is a scan of all columns.
@@ -162,7 +175,34 @@ func (c converter) partial(spec *pushdown.Spec, p *Partial) error {
 		}
 		spec.Aggregates = append(spec.Aggregates, agg)
 	}
+	return reduced(spec, p.Reduce)
+}
+
+// reduced adds a reduction to a partial aggregate.
+func reduced(spec *pushdown.Spec, r *Reduce) error {
+	if r == nil {
+		return nil
+	}
+	c := converter{groupTable(spec)}
+	out := &pushdown.Reduction{Limit: r.Limit}
+	var err error
+	if out.Filter, err = c.list(r.Filter); err != nil {
+		return err
+	}
+	for _, k := range r.OrderBy {
+		column := tableColumn(c.table, k.Expr.(*Ref).Index)
+		out.OrderBy = append(out.OrderBy, pushdown.SortKey{Column: column, Descending: k.Descending, NullsFirst: k.NullsFirst})
+	}
+	if r.Apart >= 0 {
+		out.Apart = spec.GroupBy[r.Apart].Name
+	}
+	spec.Reduce = out
 	return nil
+}
+
+// groupTable has the groups of a partial aggregate as its rows.
+func groupTable(spec *pushdown.Spec) *catalog.Table {
+	return &catalog.Table{Name: "groups", Arrow: spec.OutputSchema()}
 }
 
 func (c converter) aggregated(f pushdown.AggFunc, arg Expr) (pushdown.Expr, error) {

@@ -39,6 +39,8 @@ func rules(level Pushdown) []Rule {
 		// Before limits: an order must not be lost to a limit without one.
 		{topNPushdown{}, []Pushdown{PushdownFull}},
 		{limitPushdown{}, []Pushdown{PushdownFull}},
+		// When the aggregates are where they will run.
+		{reducePushdown{}, []Pushdown{PushdownFull}},
 		// Last: it only checks.
 		{planCheck{}, []Pushdown{PushdownFull, PushdownFilter, PushdownOff}},
 	}

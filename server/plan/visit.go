@@ -242,7 +242,7 @@ func (m *mapper) scan(n *Scan) Node {
 	c := *n
 	c.Filter, c.OrderBy = m.list(n.Filter), m.keys(n.OrderBy)
 	if n.Partial != nil {
-		p := Partial{Keys: m.list(n.Partial.Keys)}
+		p := Partial{Keys: m.list(n.Partial.Keys), Reduce: n.Partial.Reduce}
 		for _, a := range n.Partial.Aggregates {
 			a.Arg, a.Filter = m.one(a.Arg), m.one(a.Filter)
 			p.Aggregates = append(p.Aggregates, a)
