@@ -20,8 +20,8 @@ const (
 	CapTopN       Capability = "topn"
 	// CapWiden is the capability to read columns wider than they are, and those
 	// that are lacking as NULL: see package widen. No spec requires it.
-	CapWiden Capability = "widen"
-	CapReduce     Capability = "reduce"
+	CapWiden  Capability = "widen"
+	CapReduce Capability = "reduce"
 )
 
 // CapSum is the capability to sum values of a family.
