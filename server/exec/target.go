@@ -126,7 +126,7 @@ func (s *remoteScan) replicas(t *plan.Target) []plan.Target {
 	}
 	if s.plan.Spec.Reduce != nil && len(others) > 1 {
 		for i := range others { // none of them has whole groups
-			others[i].Split = pushdown.Split(s.plan.Spec.Unreduced(), others[i].Scanner.Capabilities)
+			others[i].Split = plan.SplitFor(s.plan.Table, others[i].Scanner, s.plan.Spec.Unreduced())
 		}
 	}
 	return others
