@@ -61,3 +61,36 @@ func TestAnswersFromStatistics(t *testing.T) {
 		})
 	}
 }
+
+// TestReplicasDoNotReduce: when several scanners take over from one, none of them
+// has whole groups; one alone has.
+func TestReplicasDoNotReduce(t *testing.T) {
+	t.Parallel()
+	parts := map[string][][]row{"0": repeated(2, 10), "1": repeated(1, 3)}
+	gone := behaviour{caps: everything, failWith: status.New(status.Unavailable, "shutting down")}
+	for name, spread := range map[string][][]string{"several": {{"0"}, {"1"}}, "one": {{"0", "1"}}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			nodes := []*node{newNode(t, "x", gone, parts)}
+			for i, ids := range spread {
+				own := map[string][][]row{}
+				for _, id := range ids {
+					own[id] = parts[id]
+				}
+				nodes = append(nodes, newNode(t, "y"+string(rune('0'+i)), behaviour{caps: everything}, own))
+			}
+			f := newFixture(t, exec.Config{}, nodes...)
+			spec := sums()
+			spec.Reduce = &pushdown.Reduction{Limit: 1}
+			scan := f.scan(spec)
+			require.Len(t, scan.Targets, 1)
+			require.NotNil(t, scan.Targets[0].Split.Remote.Reduce)
+			_, err := collect(t.Context(), f.run(passThrough(scan), exec.Options{}))
+			require.NoError(t, err)
+			for _, n := range nodes[1:] {
+				require.Len(t, n.requests(), 1)
+				require.Equal(t, len(spread) == 1, n.requests()[0].Spec.Reduce != nil)
+			}
+		})
+	}
+}
