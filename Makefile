@@ -14,7 +14,7 @@ JDBC        := .cache/jdbc
 JARS        := $(JDBC)/flight-sql-jdbc-driver-18.3.0.jar $(JDBC)/sqlline-1.12.0-jar-with-dependencies.jar
 MVN         ?= mvn
 # The ways into a server that the client tests take, each with its own results.
-WAYS        := plain
+WAYS        := plain basic bearer
 CLIENT_RESULTS := $(RESULTS)/clients.xml $(foreach way,$(WAYS),$(RESULTS)/go-$(way).json $(RESULTS)/jdbc-$(way).xml)
 CLIENT_ENV  := TRIBUTARY_BIN=$(CURDIR)/$(BIN) TPCH_DIR=$(CURDIR)/.cache/tpch-$(TPCH_SF) TPCDS_DIR=$(CURDIR)/.cache/tpcds-$(TPCDS_SF) CLIENTS_DIR=$(CURDIR)/.cache GO=$(GO)
 

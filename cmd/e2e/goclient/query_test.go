@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/flight"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -32,6 +33,24 @@ func TestATicketIsReadLaterOnAnotherConnection(t *testing.T) {
 	rows, _, err := fetch(ctx, other, info, nil)
 	require.NoError(t, err)
 	require.EqualValues(t, 7, rows)
+}
+
+func TestPollFlightInfo(t *testing.T) {
+	ctx, client := connect(t)
+	var again *flight.FlightDescriptor
+	for {
+		poll, err := client.ExecutePoll(ctx, "SELECT count(*) AS n FROM events", again)
+		require.NoError(t, err)
+		require.NotNil(t, poll.Info)
+		if again = poll.FlightDescriptor; again == nil {
+			rows, first, err := fetch(ctx, client, poll.Info, nil)
+			require.NoError(t, err)
+			require.EqualValues(t, 1, rows)
+			require.Equal(t, "1000000", first)
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 func TestSixteenGoroutinesShareAConnection(t *testing.T) {

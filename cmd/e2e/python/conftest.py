@@ -88,12 +88,12 @@ class Node:
 
 
 class Cluster:
-    def __init__(self, logs: pathlib.Path, scanners: list[list[str]]):
+    def __init__(self, logs: pathlib.Path, scanners: list[list[str]], coordinator: list[str] = ()):
         self.scanners = [
             Node(logs / f"s{i}.log", "scanner", "--name", f"s{i}", *args) for i, args in enumerate(scanners)
         ]
         flags = [f for s in self.scanners for f in ("--scanner", s.addr)]
-        self.coordinator = Node(logs / "coordinator.log", "coordinator", "--refresh", "500ms", *flags)
+        self.coordinator = Node(logs / "coordinator.log", "coordinator", "--refresh", "500ms", *flags, *coordinator)
         ready = f"http://127.0.0.1:{self.coordinator.http_port}/readyz"
         wait_for("the coordinator is ready", lambda: http_get(ready))
 
@@ -115,11 +115,11 @@ class Cluster:
 
 @pytest.fixture(scope="session")
 def start_cluster(tmp_path_factory):
-    """A function that starts a cluster: a list of scanner arguments, one list a scanner."""
+    """A function that starts a cluster: a list of scanner arguments, one list a scanner, and those of the coordinator."""
     clusters = []
 
-    def start(scanners: list[list[str]]) -> Cluster:
-        cluster = Cluster(tmp_path_factory.mktemp("logs"), scanners)
+    def start(scanners: list[list[str]], coordinator: list[str] = ()) -> Cluster:
+        cluster = Cluster(tmp_path_factory.mktemp("logs"), scanners, coordinator)
         clusters.append(cluster)
         return cluster
 
@@ -139,19 +139,35 @@ def file_tables(directory: pathlib.Path, names: list[str], scanner: int, scanner
 
 
 @pytest.fixture(scope="session")
-def clients_cluster(start_cluster, tmp_path_factory):
-    """The cluster without security that the tests of every client share."""
-    return start_cluster(clientdata.write(tmp_path_factory.mktemp("clients")))
+def clients_data(tmp_path_factory):
+    return clientdata.write(tmp_path_factory.mktemp("clients"))
 
 
 @pytest.fixture(scope="session")
-def plain(clients_cluster):
+def plain(start_cluster, clients_data):
+    """The way into a cluster that asks for nothing."""
     from access import Access
 
-    return Access("plain", clients_cluster)
+    return Access("plain", start_cluster(clients_data))
 
 
-@pytest.fixture(scope="session", params=["plain"])
+@pytest.fixture(scope="session")
+def basic(start_cluster, clients_data, tmp_path_factory):
+    """User and password, over TLS; the scanners take their coordinator only."""
+    import secured
+
+    return secured.start(start_cluster, clients_data, tmp_path_factory.mktemp("secrets"))
+
+
+@pytest.fixture(scope="session")
+def bearer(basic):
+    """The token that a login gives."""
+    import secured
+
+    return secured.by_token(basic)
+
+
+@pytest.fixture(scope="session", params=["plain", "basic", "bearer"])
 def way(request):
     """Every way into a cluster."""
     return request.getfixturevalue(request.param)

@@ -99,6 +99,17 @@ def test_partitions_are_read_one_by_one(cur):
     assert sorted(rows) == [(1,), (2,)]
 
 
+def test_incremental_execution(cur):
+    """PollFlightInfo: partitions appear until the driver says that there are no more."""
+    cur.adbc_statement.set_options(**{"adbc.statement.exec.incremental": "true"})
+    seen = []
+    while more := cur.adbc_execute_partitions("SELECT 1 AS a")[0]:
+        seen += more
+    assert len(seen) == 1
+    cur.adbc_read_partition(seen[0])
+    assert cur.fetchall() == [(1,)]
+
+
 def test_a_substrait_plan_is_refused(way, cur):
     with pytest.raises(manager.Error):
         cur.execute(b"\x00\x01")
