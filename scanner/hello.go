@@ -2,7 +2,9 @@ package scanner
 
 import (
 	"context"
+	"slices"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/flight"
 
 	"github.com/tributary-db/tributary/codec"
@@ -79,6 +81,9 @@ func (s *Scanner) describe(ctx context.Context, t *table) codec.Table {
 	out := codec.Table{Schema: t.Schema, Name: t.Name}
 	schema, err := s.schema(ctx, t)
 	if err == nil {
+		err = carried(schema)
+	}
+	if err == nil {
 		out.Arrow, out.SchemaVersion = schema, schemaVersion(schema)
 		err = s.describePartitions(ctx, t, &out)
 	}
@@ -90,6 +95,24 @@ func (s *Scanner) describe(ctx context.Context, t *table) codec.Table {
 		s.cfg.Logger.Warn().Str("table", t.name).Str("fault", out.Err).Bool("usable", err == nil).Msg("table changed")
 	}
 	return out
+}
+
+// carried refuses the types that no peer reads out of a message.
+func carried(schema *arrow.Schema) error {
+	for _, f := range schema.Fields() {
+		if hasUnion(f.Type) {
+			return status.New(status.Unimplemented, "column %q: values of type %s cannot be carried; leave it out or make it a struct", f.Name, f.Type)
+		}
+	}
+	return nil
+}
+
+func hasUnion(t arrow.DataType) bool {
+	if id := t.ID(); id == arrow.DENSE_UNION || id == arrow.SPARSE_UNION {
+		return true
+	}
+	nested, ok := t.(arrow.NestedType)
+	return ok && slices.ContainsFunc(nested.Fields(), func(f arrow.Field) bool { return hasUnion(f.Type) })
 }
 
 func (s *Scanner) describePartitions(ctx context.Context, t *table, out *codec.Table) error {

@@ -45,9 +45,10 @@ func sqlType(t arrow.DataType) (string, error) {
 	case *arrow.TimestampType:
 		return timestampType(t)
 	case *arrow.Time64Type:
-		if t.Unit == arrow.Microsecond {
-			return "TIME", nil
+		if t.Unit == arrow.Nanosecond {
+			return "TIME_NS", nil
 		}
+		return "TIME", nil
 	default:
 		if name := plainSQLType(t.ID()); name != "" {
 			return name, nil
@@ -130,6 +131,11 @@ func literal(s scalar.Scalar) (string, error) {
 	case *scalar.Date32:
 		return dateLiteral(int64(s.Value)), nil
 	case *scalar.Time64:
+		if s.DataType().(*arrow.Time64Type).Unit == arrow.Nanosecond {
+			const nanosPerSecond = 1_000_000_000
+			v := int64(s.Value)
+			return cast(fmt.Sprintf("'%s%09d'", clockText(v/nanosPerSecond), v%nanosPerSecond), typ), nil
+		}
 		return timeLiteral(int64(s.Value)), nil
 	case *scalar.Timestamp:
 		return timestampLiteral(int64(s.Value), s.DataType().(*arrow.TimestampType), typ)
@@ -183,9 +189,11 @@ const (
 )
 
 func timeLiteral(micros int64) string {
-	sec := micros / microsPerSecond
-	return fmt.Sprintf("TIME '%02d:%02d:%02d.%06d'", sec/secondsPerHour, sec/secondsPerMin%secondsPerMin,
-		sec%secondsPerMin, micros%microsPerSecond)
+	return fmt.Sprintf("TIME '%s%06d'", clockText(micros/microsPerSecond), micros%microsPerSecond)
+}
+
+func clockText(sec int64) string {
+	return fmt.Sprintf("%02d:%02d:%02d.", sec/secondsPerHour, sec/secondsPerMin%secondsPerMin, sec%secondsPerMin)
 }
 
 // timestampLiteral goes through microseconds, which hold whatever DuckDB can

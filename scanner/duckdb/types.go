@@ -89,6 +89,8 @@ func otherPlainType(id bind.Type) (mapping, bool) {
 		return same(arrow.FixedWidthTypes.Date32, "DATE")
 	case bind.TypeTime:
 		return same(arrow.FixedWidthTypes.Time64us, "TIME")
+	case bind.TypeTimeNS:
+		return same(arrow.FixedWidthTypes.Time64ns, "TIME_NS")
 	case bind.TypeTimestamp:
 		return same(&arrow.TimestampType{Unit: arrow.Microsecond}, "TIMESTAMP")
 	case bind.TypeTimestampS:
@@ -230,8 +232,6 @@ func typeName(id bind.Type) string {
 		return "BIT"
 	case bind.TypeTimeTZ:
 		return "TIME WITH TIME ZONE"
-	case bind.TypeTimeNS:
-		return "TIME_NS"
 	case bind.TypeUnion:
 		return "UNION"
 	case bind.TypeBigNum:

@@ -71,10 +71,6 @@ func newFixedFiller(arr arrow.Array, v validity) (filler, error) {
 			factor = 1_000_000
 		}
 		return converting(arr, v, func(x int32) (int64, error) { return int64(x) * factor, nil }), nil
-	case *arrow.Time64Type:
-		if t.Unit == arrow.Nanosecond {
-			return converting(arr, v, func(ns int64) (int64, error) { return ns / 1000, nil }), nil
-		}
 	case *arrow.TimestampType:
 		if t.TimeZone != "" && t.Unit != arrow.Microsecond {
 			return zonedFiller(arr, v, t.Unit), nil

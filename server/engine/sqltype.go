@@ -32,7 +32,7 @@ var readable = map[arrow.Type]duckdb.Type{
 	arrow.BINARY: duckdb.TypeBlob, arrow.LARGE_BINARY: duckdb.TypeBlob, arrow.BINARY_VIEW: duckdb.TypeBlob,
 	arrow.FIXED_SIZE_BINARY: duckdb.TypeBlob,
 	arrow.DATE32:            duckdb.TypeDate, arrow.DATE64: duckdb.TypeDate,
-	arrow.TIME32: duckdb.TypeTime, arrow.TIME64: duckdb.TypeTime,
+	arrow.TIME32:                  duckdb.TypeTime,
 	arrow.INTERVAL_MONTH_DAY_NANO: duckdb.TypeInterval,
 }
 
@@ -47,6 +47,11 @@ func logicalType(t arrow.DataType) (duckdb.LogicalType, error) {
 		return decimalType(t)
 	case *arrow.TimestampType:
 		return duckdb.CreateLogicalType(timestampType(t)), nil
+	case *arrow.Time64Type:
+		if t.Unit == arrow.Nanosecond {
+			return duckdb.CreateLogicalType(duckdb.TypeTimeNS), nil
+		}
+		return duckdb.CreateLogicalType(duckdb.TypeTime), nil
 	case *arrow.DictionaryType:
 		return logicalType(t.ValueType)
 	case *arrow.StructType:

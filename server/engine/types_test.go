@@ -64,7 +64,7 @@ var readCases = []struct {
 	{arrow.FixedWidthTypes.Time32s, "TIME", `["23:59:58", null]`, []string{"23:59:58", "(null)"}},
 	{arrow.FixedWidthTypes.Time32ms, "TIME", `["23:59:58.5", null]`, []string{"23:59:58.5", "(null)"}},
 	{arrow.FixedWidthTypes.Time64us, "TIME", `["23:59:58.000001", null]`, []string{"23:59:58.000001", "(null)"}},
-	{arrow.FixedWidthTypes.Time64ns, "TIME", `["23:59:58.000001", null]`, []string{"23:59:58.000001", "(null)"}},
+	{arrow.FixedWidthTypes.Time64ns, "TIME_NS", `["23:59:58.000000001", null]`, []string{"23:59:58.000000001", "(null)"}},
 	{ts(arrow.Second, ""), "TIMESTAMP_S", `["1969-12-31 23:59:59", null]`, []string{"1969-12-31 23:59:59", "(null)"}},
 	{ts(arrow.Millisecond, ""), "TIMESTAMP_MS", `["1969-12-31 23:59:59.001", null]`, []string{"1969-12-31 23:59:59.001", "(null)"}},
 	{ts(arrow.Microsecond, ""), "TIMESTAMP", `["1969-12-31 23:59:59.000001", null]`, []string{"1969-12-31 23:59:59.000001", "(null)"}},

@@ -36,7 +36,7 @@ var engineTypes = map[arrow.Type]arrow.DataType{
 	arrow.LARGE_STRING: arrow.BinaryTypes.String, arrow.STRING_VIEW: arrow.BinaryTypes.String,
 	arrow.LARGE_BINARY: arrow.BinaryTypes.Binary, arrow.BINARY_VIEW: arrow.BinaryTypes.Binary, arrow.FIXED_SIZE_BINARY: arrow.BinaryTypes.Binary,
 	arrow.DATE64: arrow.FixedWidthTypes.Date32,
-	arrow.TIME32: arrow.FixedWidthTypes.Time64us, arrow.TIME64: arrow.FixedWidthTypes.Time64us,
+	arrow.TIME32: arrow.FixedWidthTypes.Time64us,
 }
 
 // engineType is the type in which the engine yields a column of type t.

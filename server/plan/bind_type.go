@@ -9,7 +9,7 @@ import (
 var plainTypes = map[string]bool{
 	"BOOLEAN": true, "TINYINT": true, "SMALLINT": true, "INTEGER": true, "BIGINT": true, "HUGEINT": true,
 	"UTINYINT": true, "USMALLINT": true, "UINTEGER": true, "UBIGINT": true, "UHUGEINT": true,
-	"FLOAT": true, "DOUBLE": true, "DATE": true, "TIME": true, "TIME WITH TIME ZONE": true,
+	"FLOAT": true, "DOUBLE": true, "DATE": true, "TIME": true, "TIME_NS": true, "TIME WITH TIME ZONE": true,
 	"TIMESTAMP": true, "TIMESTAMP_S": true, "TIMESTAMP_MS": true, "TIMESTAMP_NS": true,
 	"TIMESTAMP WITH TIME ZONE": true, "INTERVAL": true, "VARCHAR": true, "BLOB": true, "BIT": true, "UUID": true,
 }

@@ -63,6 +63,8 @@ func timeType(t Type) arrow.DataType {
 		return arrow.FixedWidthTypes.Date32
 	case "TIME":
 		return arrow.FixedWidthTypes.Time64us
+	case "TIME_NS":
+		return arrow.FixedWidthTypes.Time64ns
 	case "TIMESTAMP":
 		return &arrow.TimestampType{Unit: arrow.Microsecond}
 	case "TIMESTAMP_S":
@@ -105,6 +107,11 @@ func importedType(dt arrow.DataType) Type {
 		return Type("DECIMAL(" + strconv.Itoa(int(dt.Precision)) + "," + strconv.Itoa(int(dt.Scale)) + ")")
 	case *arrow.TimestampType:
 		return importedTimestamp(dt)
+	case *arrow.Time64Type:
+		if dt.Unit == arrow.Nanosecond {
+			return "TIME_NS"
+		}
+		return "TIME"
 	case *arrow.LargeStringType, *arrow.StringType:
 		return "VARCHAR"
 	case *arrow.LargeBinaryType, *arrow.BinaryType:
@@ -147,8 +154,6 @@ func importedFixed(id arrow.Type) Type {
 		return "DOUBLE"
 	case arrow.DATE32:
 		return "DATE"
-	case arrow.TIME64:
-		return "TIME"
 	}
 	return ""
 }
