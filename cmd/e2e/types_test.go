@@ -131,12 +131,7 @@ func TestUncarriedTypes(t *testing.T) {
 		for _, level := range []string{"full", "filter", "off"} {
 			set := query.DefaultSettings()
 			require.NoError(t, set.Set("pushdown", level))
-			r, err := run(c, set, "SELECT count(*), max(odd) FROM "+tab.Name)
-			if err == nil {
-				t.Logf("%s is carried: %s", tab.Name, r.schema)
-				r.release()
-				continue
-			}
+			_, err := run(c, set, "SELECT count(*), max(odd) FROM "+tab.Name)
 			require.ErrorContains(t, err, "main."+tab.Name)
 			require.ErrorContains(t, err, `"odd"`)
 		}
