@@ -41,6 +41,8 @@ type Config struct {
 	SessionIdle time.Duration
 	// Access says what each user may read; nil lets everybody read everything.
 	Access *secure.File[*access.Policy]
+	// MaxUserQueries bounds the queries that a user runs at once; 0 is no limit.
+	MaxUserQueries int
 	// Auth knows who makes a call; nil lets everybody in.
 	Auth *auth.Authenticator
 	// Version is reported to clients.
@@ -102,7 +104,7 @@ func (c *Coordinator) build() (err error) {
 		scopes = c.access.Scope
 	}
 	c.service = query.New(query.Config{
-		Scopes:  scopes,
+		Scopes: scopes, MaxUserQueries: c.cfg.MaxUserQueries,
 		Catalog: c.catalog, Binder: c.binder, Executor: executor,
 		Alloc: c.cfg.Alloc, Registry: c.cfg.Registry, Logger: c.cfg.Logger,
 	})

@@ -17,14 +17,15 @@ import (
 
 // callers says how a coordinator knows its callers.
 type callers struct {
-	UsersFile     string        `help:"File with a name:hash line for each user, see 'tributary user'. Read again when it changes." placeholder:"FILE"`
-	TokenLife     time.Duration `help:"How long a login with a password is good." default:"24h"`
-	JWTIssuer     string        `name:"jwt-issuer" help:"Issuer whose JSON web tokens are accepted." placeholder:"URL"`
-	JWTAudience   string        `name:"jwt-audience" help:"Audience that the tokens must be for." placeholder:"NAME"`
-	JWTJWKS       string        `name:"jwt-jwks" help:"File or URL of the issuer's keys; the default is what its OpenID configuration names." placeholder:"FILE|URL"`
-	JWTUserClaim  string        `name:"jwt-user-claim" help:"Claim that names the user." default:"sub"`
-	AccessFile    string        `help:"YAML file of roles and what they may read; without it every user reads every table. Read again when it changes." placeholder:"FILE"`
-	JWTRolesClaim string        `name:"jwt-roles-claim" help:"Claim that lists the user's roles." default:"roles"`
+	UsersFile      string        `help:"File with a name:hash line for each user, see 'tributary user'. Read again when it changes." placeholder:"FILE"`
+	TokenLife      time.Duration `help:"How long a login with a password is good." default:"24h"`
+	JWTIssuer      string        `name:"jwt-issuer" help:"Issuer whose JSON web tokens are accepted." placeholder:"URL"`
+	JWTAudience    string        `name:"jwt-audience" help:"Audience that the tokens must be for." placeholder:"NAME"`
+	JWTJWKS        string        `name:"jwt-jwks" help:"File or URL of the issuer's keys; the default is what its OpenID configuration names." placeholder:"FILE|URL"`
+	JWTUserClaim   string        `name:"jwt-user-claim" help:"Claim that names the user." default:"sub"`
+	AccessFile     string        `help:"YAML file of roles and what they may read; without it every user reads every table. Read again when it changes." placeholder:"FILE"`
+	MaxUserQueries int           `help:"Queries that one user may run at once; 0 is no limit." default:"0"`
+	JWTRolesClaim  string        `name:"jwt-roles-claim" help:"Claim that lists the user's roles." default:"roles"`
 }
 
 // authenticator is made of the flags; certificates says that clients show one.

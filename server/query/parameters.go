@@ -159,8 +159,9 @@ func (s *Service) PrepareBound(ctx context.Context, sql string, rows [][]string,
 	if err != nil {
 		return nil, err
 	}
-	st, err := s.Prepare(ctx, text, set)
+	st, err := s.prepare(ctx, text, set)
 	if err != nil {
+		s.refused(ctx, sql, true, err)
 		return nil, err
 	}
 	st.SQL, st.rows = sql, rows

@@ -25,6 +25,7 @@ type running struct {
 	stream  *exec.Stream
 	rows    int64
 	done    sync.Once
+	leave   func()
 	// begunRows: the client has a batch, so the query cannot be repeated.
 	begunRows bool
 	repeated  bool
@@ -131,12 +132,16 @@ func (r *running) fail(err error) error {
 func (r *running) finish(err error) {
 	r.done.Do(func() {
 		elapsed := time.Since(r.begun)
+		r.leave()
 		r.service.metrics.ended(err, elapsed)
 		event := r.service.cfg.Logger.Info()
 		if err != nil && status.CodeOf(err) != status.Canceled {
-			event = r.service.cfg.Logger.Warn().Err(err)
+			event = r.service.cfg.Logger.Warn()
+			if len(r.st.rows) == 0 { // it may quote bound values
+				event = event.Err(err)
+			}
 		}
-		event = event.Str("query_id", r.id).Str("outcome", outcome(err)).Dur("elapsed", elapsed).Int64("rows", r.rows)
+		event = audited(r.ctx, event).Str("query_id", r.id).Str("outcome", outcome(err)).Dur("elapsed", elapsed).Int64("rows", r.rows)
 		if r.stream != nil {
 			total := r.stream.Stats().Total()
 			event = event.Str("mode", string(r.st.plan.Kind)).Int64("rows_scanned", total.RowsScanned).Int64("bytes_received", total.BytesReceived)

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/server/auth"
 	"github.com/tributary-db/tributary/server/catalog"
 	"github.com/tributary-db/tributary/server/engine"
 	"github.com/tributary-db/tributary/server/exec"
@@ -33,6 +34,8 @@ type Config struct {
 	Alloc    memory.Allocator
 	Registry prometheus.Registerer
 	Logger   zerolog.Logger
+	// MaxUserQueries bounds the queries that a user runs at once; 0 is no limit.
+	MaxUserQueries int
 	// Scopes gives the scope of the user who calls; nil: all see everything.
 	Scopes func(context.Context) (*Scope, error)
 }
@@ -42,12 +45,13 @@ type Service struct {
 	cfg     Config
 	whole   *Scope
 	metrics *metrics
+	users   *userLimit
 }
 
 // New returns a Service.
 func New(cfg Config) *Service {
 	whole := NewScope(cfg.Binder, func(context.Context) (*catalog.Snapshot, error) { return cfg.Catalog.Snapshot(), nil })
-	return &Service{cfg: cfg, whole: whole, metrics: newMetrics(cfg.Registry)}
+	return &Service{cfg: cfg, whole: whole, metrics: newMetrics(cfg.Registry), users: newUserLimit(cfg.MaxUserQueries)}
 }
 
 // Catalog is the catalog that statements see.
@@ -85,9 +89,16 @@ type Stream interface {
 // Prepare classifies and plans one statement under the given settings. It
 // never runs anything. A statement with parameters is only described.
 func (s *Service) Prepare(ctx context.Context, sql string, set Settings) (*Statement, error) {
+	st, err := s.prepare(ctx, sql, set)
+	if err != nil {
+		s.refused(ctx, sql, false, err)
+	}
+	return st, err
+}
+
+func (s *Service) prepare(ctx context.Context, sql string, set Settings) (*Statement, error) {
 	cmd, err := Classify(sql)
 	if err != nil {
-		s.metrics.failed(err)
 		return nil, err
 	}
 	st := &Statement{SQL: sql, Command: cmd, Settings: set, Schema: arrow.NewSchema(nil, nil)}
@@ -102,8 +113,6 @@ func (s *Service) Prepare(ctx context.Context, sql string, set Settings) (*State
 		return st, nil
 	}
 	if err != nil {
-		s.metrics.failed(err)
-		s.cfg.Logger.Info().Str("sql", clip(sql)).Err(err).Msg("statement refused")
 		return nil, err
 	}
 	return st, nil
@@ -193,7 +202,13 @@ func (s *Service) executeOne(ctx context.Context, st *Statement) (Stream, error)
 		return newTextStream(st.Schema, s.cfg.Alloc, []string{value}), err
 	}
 	id := newQueryID()
+	leave, err := s.users.enter(auth.UserOf(ctx).Name)
+	if err != nil {
+		s.refused(ctx, st.SQL, len(st.rows) > 0, err)
+		return nil, err
+	}
 	run := s.start(ctx, id, st)
+	run.leave = leave
 	if err := s.refresh(run.ctx, st); err != nil {
 		return nil, run.fail(err)
 	}
