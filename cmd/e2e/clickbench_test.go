@@ -104,8 +104,8 @@ func TestClickBench(t *testing.T) {
 			w := newHits(t, d, mem, disabled)
 			for i, q := range hitsQueries(t) {
 				for _, v := range ways(q.sql) {
-					if v.batch == "1" {
-						v.batch = "2000" // 20,000 rows one by one take long
+					if v.batch != "1048576" {
+						v.batch = "20000" // 20,000 rows one by one take long
 					}
 					require.Empty(t, w.try(t, v, q.sql, strings.Contains(q.sql, "ORDER BY")), "%d %+v: %s", i+1, v, q.sql)
 				}
