@@ -33,11 +33,19 @@ func (c *credit) grant(bytes int64) {
 }
 
 // take waits for a positive balance and then takes bytes, more than the balance
-// if need be. One goroutine may wait at a time.
-func (c *credit) take(ctx context.Context, bytes int64) error {
+// if need be. It is ErrEnough when enough is closed before. One goroutine may wait
+// at a time.
+func (c *credit) take(ctx context.Context, enough <-chan struct{}, bytes int64) error {
+	select {
+	case <-enough:
+		return ErrEnough // also when there is credit: once skipped, no batch may follow
+	default:
+	}
 	for !c.tryTake(bytes) {
 		select {
 		case <-c.wake:
+		case <-enough:
+			return ErrEnough
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

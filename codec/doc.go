@@ -23,6 +23,15 @@
 // batch larger than the window cannot deadlock. Both sides count a batch as the
 // sum of its header, body and metadata lengths, dictionaries included.
 //
+// Bodies may be compressed, each as one block, when Open allows it; the label of
+// the batch says how. They cost what they cost without: that is the memory that
+// the receiver needs. With auto the scanner decides, by how long writing and credit
+// take while the coordinator says, with its credit, that it is waiting for rows.
+//
+// Limit{0} asks for the End: nothing more is wanted, and what was sent is complete.
+// Filter carries a condition that all rows still wanted fulfil; it is sent only to
+// scanners with the capability dynamic_filter, which may ignore it.
+//
 // A stream is complete only after an End whose counts and checksum agree with
 // what was received; everything else is an error. The checksum is the CRC-32C of
 // header, metadata and body of every Arrow message after the first schema, in

@@ -392,3 +392,32 @@ func TestBadOpens(t *testing.T) {
 		})
 	}
 }
+
+// TestEnoughIsNoFailure: a sender that waits for credit hears that no more rows
+// are wanted, and the stream is complete with what was sent.
+func TestEnoughIsNoFailure(t *testing.T) {
+	t.Parallel()
+	client := serve(t, func(s *codec.Session) error {
+		spec := s.Request().Spec
+		batch := rowsOf(t, memory.DefaultAllocator, 0, 10, "text")
+		defer batch.Release()
+		require.NoError(t, s.Open(codec.Opened{Mode: codec.Filtered}, spec.OutputSchema()))
+		require.NoError(t, s.Send(batch, codec.Filtered, 10))
+		require.ErrorIs(t, s.Send(batch, codec.Filtered, 20), codec.ErrEnough)
+		<-s.Enough()
+		require.Zero(t, s.Remaining())
+		require.ErrorIs(t, s.Send(batch, codec.Filtered, 30), codec.ErrEnough)
+		return s.End(30)
+	})
+	s := open(t, client, codec.OpenRequest{InitialCredit: 1})
+	b, err := s.Next()
+	require.NoError(t, err)
+	b.Record.Release()
+	require.NoError(t, s.Limit(3), "a first word")
+	require.NoError(t, s.Limit(0))
+	require.NoError(t, s.Limit(0), "twice")
+	_, err = s.Next()
+	require.ErrorIs(t, err, io.EOF)
+	require.Equal(t, int64(30), s.End().RowsScanned)
+	require.Equal(t, int64(10), s.End().Rows)
+}

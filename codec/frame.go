@@ -18,6 +18,8 @@ type frame struct {
 	parts [][]byte
 	// keep holds the memory of parts; nil when nothing needs holding.
 	keep *hold
+	// plain is the length of a compressed body before that; 0 for others.
+	plain int64
 }
 
 func newFrame() *frame { return &frame{data: &flight.FlightData{}} }
@@ -50,9 +52,18 @@ func (f *frame) bodyLen() int64 {
 	return n
 }
 
-// wireBytes is what the frame costs in credit.
+// wireBytes is the length of what is sent.
 func (f *frame) wireBytes() int64 {
 	return int64(len(f.data.DataHeader)) + int64(len(f.data.AppMetadata)) + f.bodyLen()
+}
+
+// cost is what the frame costs in credit: its length when nothing is compressed,
+// because that is what its receiver needs memory for.
+func (f *frame) cost() int64 {
+	if f.plain == 0 {
+		return f.wireBytes()
+	}
+	return f.wireBytes() - f.bodyLen() + f.plain
 }
 
 // hold keeps a batch while gRPC writes its buffers.

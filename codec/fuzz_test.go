@@ -83,7 +83,7 @@ func FuzzHelloRequest(f *testing.F) {
 func FuzzControl(f *testing.F) {
 	seed(f, "*.bin")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := &Session{credit: newCredit(0), filters: make(chan FilterUpdate, 1)}
+		s := &Session{credit: newCredit(0), enough: make(chan struct{}), filters: make(chan FilterUpdate, 1)}
 		requireTyped(t, s.control(controlFrame(data)))
 	})
 }

@@ -38,15 +38,27 @@ func (s *Session) control(f *frame) error {
 	}
 	switch m := m.Message.(type) {
 	case *pb.ClientMessage_Credit:
+		s.starved.Store(m.Credit.GetStarved())
 		s.credit.grant(m.Credit.GetBytes())
 	case *pb.ClientMessage_Limit:
-		s.remaining.Store(max(m.Limit.GetRemaining(), 0))
+		s.limit(max(m.Limit.GetRemaining(), 0))
 	case *pb.ClientMessage_Filter:
 		s.offerFilter(m.Filter)
 	case *pb.ClientMessage_Cancel:
 		return status.New(status.Canceled, "the coordinator cancelled the scan")
 	}
 	return nil
+}
+
+// limit notes how many rows are still wanted: only the listener calls it.
+func (s *Session) limit(rows int64) {
+	if s.remaining.Swap(rows) != 0 && rows == 0 {
+		select {
+		case <-s.enough: // somebody changed their mind twice
+		default:
+			close(s.enough)
+		}
+	}
 }
 
 // offerFilter queues a dynamic filter; one that this version cannot read is

@@ -36,6 +36,7 @@ func encodeOpen(r OpenRequest) ([]byte, error) {
 		Protocol: ProtocolLatest, ScanId: r.ScanID, Spec: spec, Epoch: r.Epoch,
 		InitialCredit: r.InitialCredit, BatchBytes: r.BatchBytes, TableVersion: r.TableVersion,
 		PinVersion: r.PinVersion, SchemaVersion: r.SchemaVersion,
+		Compression: r.Compression.toProto(),
 	}}})
 }
 
@@ -61,6 +62,7 @@ func decodeOpen(data []byte) (OpenRequest, error) {
 		ScanID: open.ScanId, Spec: spec, Epoch: open.Epoch,
 		InitialCredit: open.InitialCredit, BatchBytes: open.BatchBytes, TableVersion: open.TableVersion,
 		PinVersion: open.PinVersion, SchemaVersion: open.SchemaVersion,
+		Compression: compressionFromProto(open.Compression),
 	}, err
 }
 

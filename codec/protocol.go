@@ -75,6 +75,8 @@ type OpenRequest struct {
 	// BatchBytes is the encoded size that batches grow to; 0 means
 	// DefaultBatchBytes.
 	BatchBytes int64
+	// Compression is what the receiver allows.
+	Compression Compression
 	// TableVersion, when not empty, is the [Table.Version] whose statistics the
 	// request relies on: the scan is Aborted unless the table still has it.
 	TableVersion string
@@ -108,8 +110,11 @@ type Batch struct {
 	Mode Mode
 	// Sequence counts from 0 without gaps.
 	Sequence uint64
-	// WireBytes is what the batch costs in credit and in memory.
+	// WireBytes is what was sent for the batch.
 	WireBytes int64
+	// Cost is what the batch costs in credit and in memory: what would have been
+	// sent without compression.
+	Cost int64
 	// RowsScanned is the scanner's progress when it sent the batch.
 	RowsScanned int64
 }

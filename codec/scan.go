@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/flight"
@@ -26,6 +27,9 @@ type Scan struct {
 	req    OpenRequest
 	hash   uint64
 	sendMu sync.Mutex
+	// waited is the time spent waiting for messages since granted, the last credit.
+	waited  atomic.Int64
+	granted atomic.Int64
 	// scanned is the latest progress.
 	scanned atomic.Int64
 
@@ -36,8 +40,10 @@ type Scan struct {
 	// ready says that the first schema has arrived, echoed that an echo has.
 	ready, echoed bool
 	tally         tally
-	// before is tally.bytes after the previous batch.
-	before int64
+	// before is tally.bytes after the previous batch, and cost what the batch that
+	// is arriving costs so far.
+	before, cost int64
+	inflater     inflater
 	// checked is the last schema that was compared with the spec, for its mode.
 	checked     *arrow.Schema
 	checkedMode Mode
@@ -98,6 +104,7 @@ func (s *Scan) finish(err error) error {
 		s.err = err
 		s.cancel()
 		s.dec.close()
+		s.inflater.close()
 	}
 	return s.err
 }
@@ -197,6 +204,10 @@ func (s *Scan) step() (*Batch, error) {
 // arrow handles a frame with an Arrow message.
 func (s *Scan) arrow(f *frame, p *pb.Batch) (*Batch, error) {
 	s.tally.frame(f)
+	if err := s.inflate(f, p); err != nil {
+		return nil, err
+	}
+	s.cost += f.cost()
 	kind, err := s.dec.push(f)
 	if err != nil || kind != ipc.MessageRecordBatch {
 		return nil, err
@@ -217,10 +228,22 @@ func (s *Scan) arrow(f *frame, p *pb.Batch) (*Batch, error) {
 	return b, nil
 }
 
+// inflate undoes the compression of a body that was allowed to be compressed.
+func (s *Scan) inflate(f *frame, p *pb.Batch) error {
+	how := p.GetCompression()
+	if how <= pb.Compression_COMPRESSION_NONE {
+		return nil
+	}
+	if s.req.Compression == CompressNone {
+		return s.damaged("the scanner compressed what it was not asked to compress")
+	}
+	return status.Wrap(status.DataLoss, s.inflater.inflate(f, how, p.GetBodyBytes()), "scan %s", s.req.ScanID)
+}
+
 // batchOf is the batch's label; a peer that sends none sends raw rows.
 func (s *Scan) batchOf(p *pb.Batch) (*Batch, error) {
-	b := &Batch{Sequence: uint64(s.tally.batches), WireBytes: s.tally.bytes - s.before}
-	s.before = s.tally.bytes
+	b := &Batch{Sequence: uint64(s.tally.batches), WireBytes: s.tally.bytes - s.before, Cost: s.cost}
+	s.before, s.cost = s.tally.bytes, 0
 	if p == nil {
 		return b, nil
 	}
@@ -252,7 +275,9 @@ func (s *Scan) end(p *pb.End) error {
 // recv reads one frame; the end of the stream is an error here.
 func (s *Scan) recv() (*frame, error) {
 	f := newFrame()
+	begun := time.Now()
 	err := s.stream.RecvMsg(f)
+	s.waited.Add(int64(time.Since(begun)))
 	if errors.Is(err, io.EOF) {
 		return nil, s.damaged("the stream ended without End")
 	}
@@ -292,7 +317,18 @@ func (s *Scan) checkSchema(schema *arrow.Schema, mode Mode) error {
 
 // Grant allows the scanner to send that many bytes more.
 func (s *Scan) Grant(bytes int64) error {
-	return s.say(&pb.ClientMessage{Message: &pb.ClientMessage_Credit{Credit: &pb.Credit{Bytes: bytes}}})
+	return s.say(&pb.ClientMessage{Message: &pb.ClientMessage_Credit{Credit: &pb.Credit{Bytes: bytes, Starved: s.starved()}}})
+}
+
+// starved reports whether most of the time since it was asked last was spent
+// waiting for the scanner. Only a scanner that may choose a compression is told.
+func (s *Scan) starved() bool {
+	if s.req.Compression != CompressAuto {
+		return false
+	}
+	now := time.Now().UnixNano()
+	took := now - s.granted.Swap(now)
+	return s.waited.Swap(0)*2 > took
 }
 
 // Limit tells the scanner how many rows are still wanted.

@@ -2,8 +2,10 @@ package codec
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/flight"
@@ -30,11 +32,23 @@ type Session struct {
 	// target is the encoded size that the next batch may have.
 	target    atomic.Int64
 	remaining atomic.Int64
-	filters   chan FilterUpdate
+	// enough is closed when no more rows are wanted.
+	enough  chan struct{}
+	filters chan FilterUpdate
 
-	// batchMu orders batches: encoding, waiting for credit and sending.
+	// encMu orders the encoding of batches, and batchMu, which is taken before encMu
+	// is given up, their sending: while one batch is sent the next is encoded.
+	encMu    sync.Mutex
+	enc      encoder
+	deflater deflater
+	sequence uint64
+	// compress is what the next batch is to be compressed with.
+	compress atomic.Uint32
+	// starved: the coordinator waits for rows, by its latest word.
+	starved atomic.Bool
+
 	batchMu sync.Mutex
-	enc     encoder
+	link    link
 	tally   tally
 	// fault is the first error of Send; it forbids End.
 	fault error
@@ -73,10 +87,13 @@ func newSession(stream flight.FlightService_DoExchangeServer, req OpenRequest) *
 	req.BatchBytes = min(req.BatchBytes, MaxBatchBytes)
 	s := &Session{
 		stream: stream, req: req, credit: newCredit(req.InitialCredit),
-		filters: make(chan FilterUpdate, filterBacklog), tally: newTally(),
+		enough: make(chan struct{}), filters: make(chan FilterUpdate, filterBacklog), tally: newTally(),
 	}
 	s.ctx, s.cancel = context.WithCancelCause(stream.Context())
 	s.target.Store(min(FirstBatchBytes, req.BatchBytes))
+	if req.Compression != CompressAuto {
+		s.compress.Store(uint32(req.Compression))
+	}
 	s.remaining.Store(pushdown.NoLimit)
 	go s.listen()
 	return s
@@ -89,8 +106,17 @@ func (s *Session) Request() OpenRequest { return s.req }
 // ends.
 func (s *Session) Context() context.Context { return s.ctx }
 
-// Remaining is the number of rows still wanted, or pushdown.NoLimit.
+// ErrEnough is what Send returns when the coordinator wants no more rows. It is
+// not a failure: the stream may still complete with End.
+var ErrEnough = errors.New("the coordinator wants no more rows")
+
+// Remaining is the number of rows still wanted, or pushdown.NoLimit. It counts
+// rows of the spec's output: a scanner that sends raw rows may use nothing of it
+// but 0.
 func (s *Session) Remaining() int64 { return s.remaining.Load() }
+
+// Enough is closed when no more rows are wanted.
+func (s *Session) Enough() <-chan struct{} { return s.enough }
 
 // Filters yields dynamic filters as they arrive and is closed with the stream.
 // When nobody reads, older updates give way to newer ones.
@@ -106,6 +132,8 @@ func (s *Session) Open(o Opened, schema *arrow.Schema) error {
 	if o.ScanID == "" {
 		o.ScanID = s.req.ScanID
 	}
+	s.encMu.Lock()
+	defer s.encMu.Unlock()
 	s.batchMu.Lock()
 	defer s.batchMu.Unlock()
 	if s.opened {
@@ -131,6 +159,9 @@ func (s *Session) Send(batch arrow.RecordBatch, mode Mode, rowsScanned int64) er
 			err = s.sendPiece(piece, mode, rowsScanned)
 			piece.Release()
 		}
+		if errors.Is(err, ErrEnough) {
+			return err
+		}
 		if err != nil {
 			return s.failed(err)
 		}
@@ -149,24 +180,79 @@ func (s *Session) failed(err error) error {
 }
 
 func (s *Session) sendPiece(piece arrow.RecordBatch, mode Mode, rowsScanned int64) error {
-	s.batchMu.Lock()
-	defer s.batchMu.Unlock()
-	if !s.opened || s.fault != nil {
-		return status.Wrap(status.Internal, s.sendFault(), "scan %s cannot send", s.req.ScanID)
+	p, err := s.pack(piece, mode, rowsScanned)
+	if p == nil {
+		return err
 	}
-	frames, err := s.frames(piece, mode, rowsScanned)
-	defer releaseFrames(frames)
+	defer releaseFrames(p.frames)
+	defer s.batchMu.Unlock()
 	if err != nil {
 		return err
 	}
-	var bytes int64
-	for _, f := range frames {
-		bytes += f.wireBytes()
-	}
-	if err := s.credit.take(s.ctx, bytes); err != nil {
+	begun := time.Now()
+	if err := s.credit.take(s.ctx, s.enough, p.cost); errors.Is(err, ErrEnough) {
+		return err
+	} else if err != nil {
 		return s.gone(err)
 	}
-	return s.sendBatch(frames, piece.NumRows(), rowsScanned)
+	granted := time.Now()
+	if err := s.sendBatch(p.frames, piece.NumRows(), rowsScanned); err != nil {
+		return err
+	}
+	if s.req.Compression == CompressAuto {
+		now, waiting := time.Now(), granted.Sub(begun)
+		if s.starved.Load() { // then it was the link that withheld the credit
+			granted, waiting = begun, 0
+		}
+		s.link.batch(now, p.cost, p.bytes, now.Sub(granted), waiting)
+		s.compress.Store(uint32(s.link.now))
+	}
+	return nil
+}
+
+// packed is an encoded batch.
+type packed struct {
+	frames      []*frame
+	bytes, cost int64
+}
+
+// pack encodes and compresses a batch. When it returns one, batchMu is held: it
+// is the next to be sent.
+func (s *Session) pack(piece arrow.RecordBatch, mode Mode, rowsScanned int64) (*packed, error) {
+	s.encMu.Lock()
+	defer s.encMu.Unlock()
+	p := &packed{}
+	var err error
+	if p.frames, err = s.frames(piece); err != nil {
+		return nil, err
+	}
+	if err = s.label(p.frames[len(p.frames)-1], mode, rowsScanned); err != nil {
+		releaseFrames(p.frames)
+		return nil, err
+	}
+	for _, f := range p.frames {
+		p.bytes += f.wireBytes()
+		p.cost += f.cost()
+	}
+	s.batchMu.Lock()
+	if !s.opened || s.fault != nil {
+		err = status.Wrap(status.Internal, s.sendFault(), "scan %s cannot send", s.req.ScanID)
+	}
+	return p, err
+}
+
+// label compresses the frame of a batch and says what it is.
+func (s *Session) label(f *frame, mode Mode, rowsScanned int64) error {
+	how, err := s.deflater.deflate(f, Compression(s.compress.Load()))
+	if err != nil {
+		return err
+	}
+	f.data.AppMetadata, err = encodeMessage(&pb.ServerMessage{Message: &pb.ServerMessage_Batch{Batch: &pb.Batch{
+		Mode: modeToProto(mode), Sequence: s.sequence, RowsScanned: rowsScanned,
+		Compression: how.toProto(), BodyBytes: f.plain,
+	}}})
+	s.sequence++
+	return err
 }
 
 func (s *Session) sendFault() error {
@@ -177,7 +263,10 @@ func (s *Session) sendFault() error {
 }
 
 // frames encodes a piece: a new schema when it changes, dictionaries, rows.
-func (s *Session) frames(piece arrow.RecordBatch, mode Mode, rowsScanned int64) ([]*frame, error) {
+func (s *Session) frames(piece arrow.RecordBatch) ([]*frame, error) {
+	if s.enc.w == nil {
+		return nil, status.New(status.Internal, "scan %s cannot send: it was not opened, or has ended", s.req.ScanID)
+	}
 	var head []*frame
 	if !piece.Schema().Equal(s.enc.schema) {
 		f, err := s.enc.start(piece.Schema())
@@ -197,11 +286,7 @@ func (s *Session) frames(piece arrow.RecordBatch, mode Mode, rowsScanned int64) 
 				"a dictionary of %d bytes exceeds the limit of %d bytes for a message", n, maxMessageBytes)
 		}
 	}
-	frames := append(head, body...)
-	frames[len(frames)-1].data.AppMetadata, err = encodeMessage(&pb.ServerMessage{Message: &pb.ServerMessage_Batch{Batch: &pb.Batch{
-		Mode: modeToProto(mode), Sequence: uint64(s.tally.batches), RowsScanned: rowsScanned,
-	}}})
-	return frames, err
+	return append(head, body...), nil
 }
 
 func (s *Session) sendBatch(frames []*frame, rows, rowsScanned int64) error {
@@ -275,6 +360,8 @@ func (s *Session) Fail(err error) error {
 		cause = context.Canceled
 	}
 	s.cancel(cause)
+	s.encMu.Lock()
+	defer s.encMu.Unlock()
 	s.batchMu.Lock()
 	defer s.batchMu.Unlock()
 	s.sendMu.Lock()

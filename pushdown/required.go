@@ -22,6 +22,9 @@ const (
 	// that are lacking as NULL: see package widen. No spec requires it.
 	CapWiden  Capability = "widen"
 	CapReduce Capability = "reduce"
+	// CapDynamicFilter is no work of a spec: such a scanner heeds filters that
+	// arrive while it scans.
+	CapDynamicFilter Capability = "dynamic_filter"
 )
 
 // CapSum is the capability to sum values of a family.

@@ -77,6 +77,7 @@ func (s *service) serve(session *codec.Session, request codec.OpenRequest) (int6
 	if err := session.Open(codec.Opened{Mode: out.mode, Epoch: s.epoch, TableVersion: request.TableVersion}, spec.OutputSchema()); err != nil {
 		return 0, err
 	}
+	go j.dynamic.listen(session.Filters())
 	stopBeats := s.beat(ctx, cancel, out, j)
 	defer stopBeats()
 	rows, err := j.run(ctx)
@@ -122,29 +123,23 @@ func (s *Scanner) schema(ctx context.Context, t *table) (schema *arrow.Schema, e
 	return schema, status.Wrap(status.Internal, err, "table %s of scanner %q", t.name, s.cfg.Name)
 }
 
-// stopEvery is how soon a scan that sends nothing notices that no more rows
-// are wanted.
-const stopEvery = 50 * time.Millisecond
-
 // beat reports progress while nothing is sent and stops the scan when the
 // coordinator has enough. The returned function ends it and waits.
 func (s *Scanner) beat(ctx context.Context, cancel context.CancelCauseFunc, x *exchange, j *job) (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		beats, looks := time.NewTicker(s.cfg.Heartbeat), time.NewTicker(stopEvery)
+		beats := time.NewTicker(s.cfg.Heartbeat)
 		defer beats.Stop()
-		defer looks.Stop()
 		for {
 			select {
 			case <-quit:
 				return
 			case <-ctx.Done():
 				return
-			case <-looks.C:
-				if !x.quota.hear(x.session.Remaining()) {
-					cancel(errEnough)
-				}
+			case <-x.session.Enough():
+				cancel(errEnough)
+				return
 			case <-beats.C:
 				if x.session.Heartbeat(j.feed.rowsScanned()) != nil {
 					return // the scan itself sees why

@@ -23,6 +23,7 @@ type job struct {
 	out     sink
 	feed    *feed
 	workers int
+	dynamic *dynamic
 
 	// each worker runs this over what it reads; nil passes the rows on.
 	each  *pushdown.Spec
@@ -42,7 +43,7 @@ func (s *Scanner) newJob(t *table, source Source, schema *arrow.Schema, spec pus
 	caps := source.Capabilities()
 	unreduced := spec.Unreduced()
 	split := pushdown.Split(unreduced.WithCarrier(schema), caps)
-	j = &job{scanner: s, table: t, out: out, each: split.Residual, input: split.Remote.OutputSchema(), hold: spec.Reduce != nil}
+	j = &job{scanner: s, table: t, out: out, each: split.Residual, input: split.Remote.OutputSchema(), hold: spec.Reduce != nil, dynamic: newDynamic(&split.Remote)}
 	j.feed = &feed{source: source, todo: reads(split, caps)}
 	j.workers = s.cfg.Workers
 	if split.Residual == nil && len(j.feed.todo) == 1 {
@@ -159,28 +160,28 @@ func (s *Scanner) recovered(t *table, err *error) {
 
 // work reads until the feed is empty.
 func (j *job) work(ctx context.Context) error {
-	var runner *run.Runner
+	w := &worker{job: j}
+	defer w.release()
 	if j.each != nil {
 		r, err := j.newRunner(*j.each, j.input)
 		if err != nil {
 			return err
 		}
-		defer r.Release()
-		runner = r
+		w.runner = r
 	}
 	for {
 		share := j.feed.pick()
 		if share == nil {
-			return j.finish(runner)
+			return j.finish(w.runner)
 		}
-		if err := j.drain(ctx, share, runner); err != nil {
+		if err := j.drain(ctx, share, w); err != nil {
 			return err
 		}
 	}
 }
 
 // drain works on one read until it ends.
-func (j *job) drain(ctx context.Context, s *share, runner *run.Runner) (err error) {
+func (j *job) drain(ctx context.Context, s *share, w *worker) (err error) {
 	defer func() {
 		if closeErr := j.feed.leave(s); err == nil {
 			err = closeErr
@@ -194,7 +195,9 @@ func (j *job) drain(ctx context.Context, s *share, runner *run.Runner) (err erro
 		if err != nil {
 			return err
 		}
-		err = j.process(batch, runner)
+		if err = w.refresh(); err == nil {
+			err = j.process(batch, w.runner)
+		}
 		batch.Release()
 		if err != nil {
 			return err

@@ -98,7 +98,7 @@ func New(cfg Config) (*Scanner, error) {
 	}
 	s := &Scanner{
 		cfg:     cfg,
-		caps:    pushdown.AllCapabilities().Without(cfg.Disable...),
+		caps:    offered().Without(cfg.Disable...),
 		epoch:   rand.Text(),
 		metrics: newMetrics(),
 	}
@@ -132,9 +132,14 @@ func (s *Scanner) addTables() error {
 	return nil
 }
 
+// offered is what a scanner can do whatever its sources.
+func offered() pushdown.Capabilities {
+	return pushdown.AllCapabilities().Union(pushdown.NewCapabilities(pushdown.CapDynamicFilter))
+}
+
 // checkDisable finds names that withhold nothing, most likely misspelt.
 func checkDisable(names []string) error {
-	all := pushdown.AllCapabilities()
+	all := offered()
 	for _, n := range names {
 		if len(all.Without(n).Names()) == len(all.Names()) {
 			return status.New(status.InvalidArgument, "there is no capability %q to disable; try all, or one of %s", n, topLevel(all))

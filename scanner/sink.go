@@ -88,7 +88,9 @@ func (x *exchange) send(batch arrow.RecordBatch, rowsScanned int64) error {
 		return errEnough
 	}
 	return x.quota.cut(batch, func(b arrow.RecordBatch) error {
-		if err := x.session.Send(b, x.mode, rowsScanned); err != nil {
+		if err := x.session.Send(b, x.mode, rowsScanned); errors.Is(err, codec.ErrEnough) {
+			return errEnough
+		} else if err != nil {
 			return err
 		}
 		x.metrics.sent(b.NumRows(), ipc.EncodedSize(b))

@@ -16,6 +16,7 @@ import (
 	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/server/access"
 	"github.com/tributary-db/tributary/server/auth"
+	"github.com/tributary-db/tributary/server/budget"
 	"github.com/tributary-db/tributary/server/catalog"
 	"github.com/tributary-db/tributary/server/engine"
 	"github.com/tributary-db/tributary/server/exec"
@@ -31,6 +32,14 @@ type Config struct {
 	Dial func(addr string) (*codec.Client, error)
 	// Refresh is how often the scanners are asked for changes; 0 is 2 s.
 	Refresh time.Duration
+	// Compression is what scanners may do to what they send, unless a session says
+	// otherwise.
+	Compression codec.Compression
+	// MaxQueries, AdmissionTimeout and MaxMemory bound all queries together, see
+	// budget.Config; zero is no bound. A query's memory in the engine is part of it.
+	MaxQueries       int
+	AdmissionTimeout time.Duration
+	MaxMemory        int64
 	// Engine configures the embedded DuckDB.
 	Engine engine.Config
 	// Key seals handles and tickets, TicketLife and PreparedLife bound their use;
@@ -87,6 +96,9 @@ func (c *Coordinator) build() (err error) {
 	if c.binder, err = engine.NewBinder(); err != nil {
 		return err
 	}
+	if half := c.cfg.MaxMemory / 2; half > 0 && (c.cfg.Engine.MemoryLimit == 0 || c.cfg.Engine.MemoryLimit > half) {
+		c.cfg.Engine.MemoryLimit = half // the other half is for what scanners send
+	}
 	if c.pool, err = engine.New(c.cfg.Engine); err != nil {
 		return err
 	}
@@ -95,8 +107,12 @@ func (c *Coordinator) build() (err error) {
 		Logger: c.cfg.Logger, Registry: c.cfg.Registry,
 	})
 	executor := exec.New(exec.Config{
+		Budget: budget.New(budget.Config{
+			MaxQueries: c.cfg.MaxQueries, Timeout: c.cfg.AdmissionTimeout, MaxMemory: c.cfg.MaxMemory,
+			EngineMemory: c.cfg.Engine.MemoryLimit, Registry: c.cfg.Registry,
+		}),
 		Engine: c.pool, Local: c.binder, Catalog: c.catalog, Alloc: c.cfg.Alloc,
-		Logger: c.cfg.Logger, Registry: c.cfg.Registry,
+		Compression: c.cfg.Compression, Logger: c.cfg.Logger, Registry: c.cfg.Registry,
 	})
 	var scopes func(context.Context) (*query.Scope, error)
 	if c.cfg.Access != nil {

@@ -77,6 +77,10 @@ func openScans(t *testing.T, registry *prometheus.Registry) float64 {
 	n, err := testutil.GatherAndCount(registry, "tributary_scanner_open_scans")
 	require.NoError(t, err)
 	require.Equal(t, 3, n)
+	return openScansOf(t, registry)
+}
+
+func openScansOf(t *testing.T, registry *prometheus.Registry) float64 {
 	families, err := registry.Gather()
 	require.NoError(t, err)
 	open := 0.0

@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/server/engine"
 	"github.com/tributary-db/tributary/server/query"
@@ -58,7 +59,8 @@ type way struct {
 
 func (v way) settings(t *testing.T) query.Settings {
 	set := query.DefaultSettings()
-	for name, value := range map[string]string{"pushdown": v.pushdown, "batch_bytes": v.batch, "adaptive": v.adaptive} {
+	for name, value := range map[string]string{"pushdown": v.pushdown, "batch_bytes": v.batch, "adaptive": v.adaptive,
+		"compression": codec.Compressions()[(len(v.pushdown)+len(v.batch))%len(codec.Compressions())]} {
 		require.NoError(t, set.Set(name, value))
 	}
 	return set

@@ -16,6 +16,7 @@ type coordinatorCmd struct {
 	serverTLS
 	scannerLink
 	callers
+	queryLimits
 	Listen        string        `help:"Address for Flight SQL clients." default:"127.0.0.1:8815"`
 	HTTP          string        `name:"http" help:"Address for /metrics, /healthz and /readyz; empty for none." default:"127.0.0.1:8080"`
 	Scanner       []string      `help:"Address of a scanner; repeat for each." placeholder:"HOST:PORT"`
@@ -55,13 +56,17 @@ func (c *coordinatorCmd) Run(ctx context.Context, out *console) (err error) {
 	if err != nil {
 		return err
 	}
-	coordinator, err := server.New(ctx, server.Config{
+	cfg := server.Config{
 		Scanners: c.Scanner, Dial: dial, Auth: authenticator, Access: policy, MaxUserQueries: c.MaxUserQueries, Refresh: c.Refresh, Key: []byte(c.HandleKey), TicketLife: c.TicketLife, PreparedLife: c.PreparedLife, SessionIdle: c.SessionIdle, Version: version, Registry: registry, Logger: log,
 		Engine: engine.Config{
 			Threads: c.Threads, MemoryLimit: int64(c.QueryMemory), TempDir: c.TempDir,
 			MaxTempBytes: int64(c.MaxSpillBytes), Warm: 2, MaxOpen: c.MaxQueries,
 		},
-	})
+	}
+	if err := c.apply(&cfg); err != nil {
+		return errors.Join(err, lis.Close())
+	}
+	coordinator, err := server.New(ctx, cfg)
 	if err != nil {
 		return errors.Join(err, lis.Close())
 	}

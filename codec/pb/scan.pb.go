@@ -23,6 +23,66 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Compression is how the bodies of record batches travel.
+type Compression int32
+
+const (
+	Compression_COMPRESSION_UNSPECIFIED Compression = 0
+	// As they are.
+	Compression_COMPRESSION_NONE Compression = 1
+	// The whole body is one block in LZ4's block format.
+	Compression_COMPRESSION_LZ4 Compression = 2
+	// The whole body is one frame of Zstandard.
+	Compression_COMPRESSION_ZSTD Compression = 3
+	// The sender chooses for each batch, by what the link can carry.
+	Compression_COMPRESSION_AUTO Compression = 4
+)
+
+// Enum value maps for Compression.
+var (
+	Compression_name = map[int32]string{
+		0: "COMPRESSION_UNSPECIFIED",
+		1: "COMPRESSION_NONE",
+		2: "COMPRESSION_LZ4",
+		3: "COMPRESSION_ZSTD",
+		4: "COMPRESSION_AUTO",
+	}
+	Compression_value = map[string]int32{
+		"COMPRESSION_UNSPECIFIED": 0,
+		"COMPRESSION_NONE":        1,
+		"COMPRESSION_LZ4":         2,
+		"COMPRESSION_ZSTD":        3,
+		"COMPRESSION_AUTO":        4,
+	}
+)
+
+func (x Compression) Enum() *Compression {
+	p := new(Compression)
+	*p = x
+	return p
+}
+
+func (x Compression) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Compression) Descriptor() protoreflect.EnumDescriptor {
+	return file_tributary_v1_scan_proto_enumTypes[0].Descriptor()
+}
+
+func (Compression) Type() protoreflect.EnumType {
+	return &file_tributary_v1_scan_proto_enumTypes[0]
+}
+
+func (x Compression) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Compression.Descriptor instead.
+func (Compression) EnumDescriptor() ([]byte, []int) {
+	return file_tributary_v1_scan_proto_rawDescGZIP(), []int{0}
+}
+
 // Mode says what was done to rows.
 type Mode int32
 
@@ -60,11 +120,11 @@ func (x Mode) String() string {
 }
 
 func (Mode) Descriptor() protoreflect.EnumDescriptor {
-	return file_tributary_v1_scan_proto_enumTypes[0].Descriptor()
+	return file_tributary_v1_scan_proto_enumTypes[1].Descriptor()
 }
 
 func (Mode) Type() protoreflect.EnumType {
-	return &file_tributary_v1_scan_proto_enumTypes[0]
+	return &file_tributary_v1_scan_proto_enumTypes[1]
 }
 
 func (x Mode) Number() protoreflect.EnumNumber {
@@ -73,7 +133,7 @@ func (x Mode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Mode.Descriptor instead.
 func (Mode) EnumDescriptor() ([]byte, []int) {
-	return file_tributary_v1_scan_proto_rawDescGZIP(), []int{0}
+	return file_tributary_v1_scan_proto_rawDescGZIP(), []int{1}
 }
 
 // ClientMessage is what a coordinator says. The first one is Open.
@@ -224,7 +284,9 @@ type Open struct {
 	// the table lacks.
 	SchemaVersion string `protobuf:"bytes,8,opt,name=schema_version,json=schemaVersion,proto3" json:"schema_version,omitempty"`
 	// The table must still have that version after its last row, too.
-	PinVersion    bool `protobuf:"varint,9,opt,name=pin_version,json=pinVersion,proto3" json:"pin_version,omitempty"`
+	PinVersion bool `protobuf:"varint,9,opt,name=pin_version,json=pinVersion,proto3" json:"pin_version,omitempty"`
+	// How the scanner may compress bodies; it need not.
+	Compression   Compression `protobuf:"varint,10,opt,name=compression,proto3,enum=tributary.v1.Compression" json:"compression,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -322,10 +384,19 @@ func (x *Open) GetPinVersion() bool {
 	return false
 }
 
+func (x *Open) GetCompression() Compression {
+	if x != nil {
+		return x.Compression
+	}
+	return Compression_COMPRESSION_UNSPECIFIED
+}
+
 // Credit grants more bytes.
 type Credit struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Bytes         int64                  `protobuf:"varint,1,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Bytes int64                  `protobuf:"varint,1,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	// The receiver has mostly waited for rows since the last credit.
+	Starved       bool `protobuf:"varint,2,opt,name=starved,proto3" json:"starved,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -365,6 +436,13 @@ func (x *Credit) GetBytes() int64 {
 		return x.Bytes
 	}
 	return 0
+}
+
+func (x *Credit) GetStarved() bool {
+	if x != nil {
+		return x.Starved
+	}
+	return false
 }
 
 // Limit is the number of rows that are still wanted from all streams.
@@ -706,10 +784,13 @@ func (x *Opened) GetTableVersion() string {
 
 // Batch travels with a record batch.
 type Batch struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Mode          Mode                   `protobuf:"varint,1,opt,name=mode,proto3,enum=tributary.v1.Mode" json:"mode,omitempty"`
-	Sequence      uint64                 `protobuf:"varint,2,opt,name=sequence,proto3" json:"sequence,omitempty"`
-	RowsScanned   int64                  `protobuf:"varint,3,opt,name=rows_scanned,json=rowsScanned,proto3" json:"rows_scanned,omitempty"`
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Mode        Mode                   `protobuf:"varint,1,opt,name=mode,proto3,enum=tributary.v1.Mode" json:"mode,omitempty"`
+	Sequence    uint64                 `protobuf:"varint,2,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	RowsScanned int64                  `protobuf:"varint,3,opt,name=rows_scanned,json=rowsScanned,proto3" json:"rows_scanned,omitempty"`
+	// How the body is compressed, and its length when it is not.
+	Compression   Compression `protobuf:"varint,4,opt,name=compression,proto3,enum=tributary.v1.Compression" json:"compression,omitempty"`
+	BodyBytes     int64       `protobuf:"varint,5,opt,name=body_bytes,json=bodyBytes,proto3" json:"body_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -761,6 +842,20 @@ func (x *Batch) GetSequence() uint64 {
 func (x *Batch) GetRowsScanned() int64 {
 	if x != nil {
 		return x.RowsScanned
+	}
+	return 0
+}
+
+func (x *Batch) GetCompression() Compression {
+	if x != nil {
+		return x.Compression
+	}
+	return Compression_COMPRESSION_UNSPECIFIED
+}
+
+func (x *Batch) GetBodyBytes() int64 {
+	if x != nil {
+		return x.BodyBytes
 	}
 	return 0
 }
@@ -899,7 +994,7 @@ const file_tributary_v1_scan_proto_rawDesc = "" +
 	"\x05limit\x18\x03 \x01(\v2\x13.tributary.v1.LimitH\x00R\x05limit\x12.\n" +
 	"\x06filter\x18\x04 \x01(\v2\x14.tributary.v1.FilterH\x00R\x06filter\x12.\n" +
 	"\x06cancel\x18\x05 \x01(\v2\x14.tributary.v1.CancelH\x00R\x06cancelB\t\n" +
-	"\amessage\"\xae\x02\n" +
+	"\amessage\"\xeb\x02\n" +
 	"\x04Open\x12\x1a\n" +
 	"\bprotocol\x18\x01 \x01(\rR\bprotocol\x12\x17\n" +
 	"\ascan_id\x18\x02 \x01(\tR\x06scanId\x12&\n" +
@@ -911,9 +1006,12 @@ const file_tributary_v1_scan_proto_rawDesc = "" +
 	"\rtable_version\x18\a \x01(\tR\ftableVersion\x12%\n" +
 	"\x0eschema_version\x18\b \x01(\tR\rschemaVersion\x12\x1f\n" +
 	"\vpin_version\x18\t \x01(\bR\n" +
-	"pinVersion\"\x1e\n" +
+	"pinVersion\x12;\n" +
+	"\vcompression\x18\n" +
+	" \x01(\x0e2\x19.tributary.v1.CompressionR\vcompression\"8\n" +
 	"\x06Credit\x12\x14\n" +
-	"\x05bytes\x18\x01 \x01(\x03R\x05bytes\"%\n" +
+	"\x05bytes\x18\x01 \x01(\x03R\x05bytes\x12\x18\n" +
+	"\astarved\x18\x02 \x01(\bR\astarved\"%\n" +
 	"\x05Limit\x12\x1c\n" +
 	"\tremaining\x18\x01 \x01(\x03R\tremaining\"d\n" +
 	"\x06Filter\x12\x12\n" +
@@ -934,11 +1032,14 @@ const file_tributary_v1_scan_proto_rawDesc = "" +
 	"\x04mode\x18\x02 \x01(\x0e2\x12.tributary.v1.ModeR\x04mode\x12\x14\n" +
 	"\x05epoch\x18\x03 \x01(\tR\x05epoch\x12\x17\n" +
 	"\ascan_id\x18\x04 \x01(\tR\x06scanId\x12#\n" +
-	"\rtable_version\x18\x05 \x01(\tR\ftableVersion\"n\n" +
+	"\rtable_version\x18\x05 \x01(\tR\ftableVersion\"\xca\x01\n" +
 	"\x05Batch\x12&\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x12.tributary.v1.ModeR\x04mode\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x04R\bsequence\x12!\n" +
-	"\frows_scanned\x18\x03 \x01(\x03R\vrowsScanned\".\n" +
+	"\frows_scanned\x18\x03 \x01(\x03R\vrowsScanned\x12;\n" +
+	"\vcompression\x18\x04 \x01(\x0e2\x19.tributary.v1.CompressionR\vcompression\x12\x1d\n" +
+	"\n" +
+	"body_bytes\x18\x05 \x01(\x03R\tbodyBytes\".\n" +
 	"\tHeartbeat\x12!\n" +
 	"\frows_scanned\x18\x01 \x01(\x03R\vrowsScanned\"\x91\x01\n" +
 	"\x03End\x12\x12\n" +
@@ -947,7 +1048,13 @@ const file_tributary_v1_scan_proto_rawDesc = "" +
 	"\bchecksum\x18\x03 \x01(\aR\bchecksum\x12!\n" +
 	"\frows_scanned\x18\x04 \x01(\x03R\vrowsScanned\x12\x1d\n" +
 	"\n" +
-	"bytes_sent\x18\x05 \x01(\x03R\tbytesSent*O\n" +
+	"bytes_sent\x18\x05 \x01(\x03R\tbytesSent*\x81\x01\n" +
+	"\vCompression\x12\x1b\n" +
+	"\x17COMPRESSION_UNSPECIFIED\x10\x00\x12\x14\n" +
+	"\x10COMPRESSION_NONE\x10\x01\x12\x13\n" +
+	"\x0fCOMPRESSION_LZ4\x10\x02\x12\x14\n" +
+	"\x10COMPRESSION_ZSTD\x10\x03\x12\x14\n" +
+	"\x10COMPRESSION_AUTO\x10\x04*O\n" +
 	"\x04Mode\x12\x14\n" +
 	"\x10MODE_UNSPECIFIED\x10\x00\x12\f\n" +
 	"\bMODE_RAW\x10\x01\x12\x11\n" +
@@ -966,43 +1073,46 @@ func file_tributary_v1_scan_proto_rawDescGZIP() []byte {
 	return file_tributary_v1_scan_proto_rawDescData
 }
 
-var file_tributary_v1_scan_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_tributary_v1_scan_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_tributary_v1_scan_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_tributary_v1_scan_proto_goTypes = []any{
-	(Mode)(0),             // 0: tributary.v1.Mode
-	(*ClientMessage)(nil), // 1: tributary.v1.ClientMessage
-	(*Open)(nil),          // 2: tributary.v1.Open
-	(*Credit)(nil),        // 3: tributary.v1.Credit
-	(*Limit)(nil),         // 4: tributary.v1.Limit
-	(*Filter)(nil),        // 5: tributary.v1.Filter
-	(*Cancel)(nil),        // 6: tributary.v1.Cancel
-	(*ServerMessage)(nil), // 7: tributary.v1.ServerMessage
-	(*Opened)(nil),        // 8: tributary.v1.Opened
-	(*Batch)(nil),         // 9: tributary.v1.Batch
-	(*Heartbeat)(nil),     // 10: tributary.v1.Heartbeat
-	(*End)(nil),           // 11: tributary.v1.End
-	(*Spec)(nil),          // 12: tributary.v1.Spec
-	(*Expr)(nil),          // 13: tributary.v1.Expr
+	(Compression)(0),      // 0: tributary.v1.Compression
+	(Mode)(0),             // 1: tributary.v1.Mode
+	(*ClientMessage)(nil), // 2: tributary.v1.ClientMessage
+	(*Open)(nil),          // 3: tributary.v1.Open
+	(*Credit)(nil),        // 4: tributary.v1.Credit
+	(*Limit)(nil),         // 5: tributary.v1.Limit
+	(*Filter)(nil),        // 6: tributary.v1.Filter
+	(*Cancel)(nil),        // 7: tributary.v1.Cancel
+	(*ServerMessage)(nil), // 8: tributary.v1.ServerMessage
+	(*Opened)(nil),        // 9: tributary.v1.Opened
+	(*Batch)(nil),         // 10: tributary.v1.Batch
+	(*Heartbeat)(nil),     // 11: tributary.v1.Heartbeat
+	(*End)(nil),           // 12: tributary.v1.End
+	(*Spec)(nil),          // 13: tributary.v1.Spec
+	(*Expr)(nil),          // 14: tributary.v1.Expr
 }
 var file_tributary_v1_scan_proto_depIdxs = []int32{
-	2,  // 0: tributary.v1.ClientMessage.open:type_name -> tributary.v1.Open
-	3,  // 1: tributary.v1.ClientMessage.credit:type_name -> tributary.v1.Credit
-	4,  // 2: tributary.v1.ClientMessage.limit:type_name -> tributary.v1.Limit
-	5,  // 3: tributary.v1.ClientMessage.filter:type_name -> tributary.v1.Filter
-	6,  // 4: tributary.v1.ClientMessage.cancel:type_name -> tributary.v1.Cancel
-	12, // 5: tributary.v1.Open.spec:type_name -> tributary.v1.Spec
-	13, // 6: tributary.v1.Filter.expr:type_name -> tributary.v1.Expr
-	8,  // 7: tributary.v1.ServerMessage.opened:type_name -> tributary.v1.Opened
-	9,  // 8: tributary.v1.ServerMessage.batch:type_name -> tributary.v1.Batch
-	10, // 9: tributary.v1.ServerMessage.heartbeat:type_name -> tributary.v1.Heartbeat
-	11, // 10: tributary.v1.ServerMessage.end:type_name -> tributary.v1.End
-	0,  // 11: tributary.v1.Opened.mode:type_name -> tributary.v1.Mode
-	0,  // 12: tributary.v1.Batch.mode:type_name -> tributary.v1.Mode
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	3,  // 0: tributary.v1.ClientMessage.open:type_name -> tributary.v1.Open
+	4,  // 1: tributary.v1.ClientMessage.credit:type_name -> tributary.v1.Credit
+	5,  // 2: tributary.v1.ClientMessage.limit:type_name -> tributary.v1.Limit
+	6,  // 3: tributary.v1.ClientMessage.filter:type_name -> tributary.v1.Filter
+	7,  // 4: tributary.v1.ClientMessage.cancel:type_name -> tributary.v1.Cancel
+	13, // 5: tributary.v1.Open.spec:type_name -> tributary.v1.Spec
+	0,  // 6: tributary.v1.Open.compression:type_name -> tributary.v1.Compression
+	14, // 7: tributary.v1.Filter.expr:type_name -> tributary.v1.Expr
+	9,  // 8: tributary.v1.ServerMessage.opened:type_name -> tributary.v1.Opened
+	10, // 9: tributary.v1.ServerMessage.batch:type_name -> tributary.v1.Batch
+	11, // 10: tributary.v1.ServerMessage.heartbeat:type_name -> tributary.v1.Heartbeat
+	12, // 11: tributary.v1.ServerMessage.end:type_name -> tributary.v1.End
+	1,  // 12: tributary.v1.Opened.mode:type_name -> tributary.v1.Mode
+	1,  // 13: tributary.v1.Batch.mode:type_name -> tributary.v1.Mode
+	0,  // 14: tributary.v1.Batch.compression:type_name -> tributary.v1.Compression
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_tributary_v1_scan_proto_init() }
@@ -1029,7 +1139,7 @@ func file_tributary_v1_scan_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_tributary_v1_scan_proto_rawDesc), len(file_tributary_v1_scan_proto_rawDesc)),
-			NumEnums:      1,
+			NumEnums:      2,
 			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,

@@ -1,6 +1,8 @@
 package run
 
 import (
+	"slices"
+
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -68,6 +70,8 @@ type consumer interface {
 type Runner struct {
 	mem    memory.Allocator
 	output *arrow.Schema
+	spec   pushdown.Spec
+	input  *arrow.Schema
 	filter *eval.FilterProgram // nil without a filter
 	rest   consumer
 	reduce *reducer // nil without a reduction
@@ -81,12 +85,10 @@ func New(spec pushdown.Spec, input *arrow.Schema, opts Options) (*Runner, error)
 	}
 	opts = opts.withDefaults()
 	opts.Hold = opts.Hold || spec.Reduce != nil
-	r := &Runner{mem: opts.Alloc, output: spec.OutputSchema()}
-	var err error
-	if len(spec.Filter) > 0 {
-		if r.filter, err = eval.CompileFilter(spec.Filter, input); err != nil {
-			return nil, status.Wrap(status.InvalidArgument, err, "filter over table %q", spec.Table)
-		}
+	r := &Runner{mem: opts.Alloc, output: spec.OutputSchema(), spec: spec, input: input}
+	err := r.Narrow(nil)
+	if err != nil {
+		return nil, err
 	}
 	switch {
 	case spec.Grouped():
@@ -103,6 +105,22 @@ func New(spec pushdown.Spec, input *arrow.Schema, opts Options) (*Runner, error)
 		return nil, err
 	}
 	return r, nil
+}
+
+// Narrow makes the batches to come pass further conjuncts over the input, in the
+// place of those of the last call.
+func (r *Runner) Narrow(extra []pushdown.Expr) error {
+	conjuncts := slices.Concat(r.spec.Filter, extra)
+	if len(conjuncts) == 0 {
+		r.filter = nil
+		return nil
+	}
+	filter, err := eval.CompileFilter(conjuncts, r.input)
+	if err != nil {
+		return status.Wrap(status.InvalidArgument, err, "filter over table %q", r.spec.Table)
+	}
+	r.filter = filter
+	return nil
 }
 
 // Push takes a batch of the input schema and returns the results that are ready

@@ -80,6 +80,7 @@ func (e *Engine) start(cfg EngineConfig) error {
 		"SET GLOBAL TimeZone = 'UTC'",
 		"SET GLOBAL parquet_metadata_cache = true",
 		"SET GLOBAL disabled_optimizers = 'top_n_window_elimination'",
+		"SET GLOBAL allowed_configs = ['enable_progress_bar', 'enable_progress_bar_print']", // see countProgress
 		"SET GLOBAL lock_configuration = true",
 	} {
 		if err := e.exec(context.Background(), sql); err != nil {
@@ -166,8 +167,27 @@ func (e *Engine) acquire() (bind.Connection, error) {
 	if bind.Connect(e.db, &conn) != bind.StateSuccess {
 		return conn, status.New(status.Internal, "cannot open a DuckDB connection")
 	}
+	if err := countProgress(conn); err != nil {
+		bind.Disconnect(&conn)
+		return conn, err
+	}
 	e.open.Add(1)
 	return conn, nil
+}
+
+// countProgress makes DuckDB keep track of how much of its tables a statement has
+// read, without showing it.
+func countProgress(conn bind.Connection) error {
+	for _, sql := range []string{"SET enable_progress_bar = true", "SET enable_progress_bar_print = false"} {
+		var res bind.Result
+		state := bind.Query(conn, sql, &res)
+		text := bind.ResultError(&res)
+		bind.DestroyResult(&res)
+		if state != bind.StateSuccess {
+			return status.New(status.Internal, "cannot set up a DuckDB connection: %s", text)
+		}
+	}
+	return nil
 }
 
 // release gives a connection back; one that was interrupted is not reused,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"math"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	bind "github.com/duckdb/duckdb-go-bindings"
 
+	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/status"
 )
 
@@ -37,7 +39,12 @@ type reader struct {
 	rows, target int
 	scanned      atomic.Int64
 	table        int64 // rows in the partitions, -1 unknown
-	closed       bool
+	limit        int64 // rows that end the statement early, or pushdown.NoLimit
+	sent         int64
+	ended        atomic.Bool
+	// closing keeps the connection while its progress is asked for.
+	closing sync.Mutex
+	closed  bool
 }
 
 // query runs a statement whose result has the given schema.
@@ -46,7 +53,7 @@ func (e *Engine) query(ctx context.Context, sql string, schema *arrow.Schema) (*
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{stream: s, schema: schema, alloc: e.alloc, target: firstRows, table: -1}
+	r := &reader{stream: s, schema: schema, alloc: e.alloc, target: firstRows, table: -1, limit: pushdown.NoLimit}
 	if err := r.prepare(); err != nil {
 		_ = r.Close()
 		return nil, err
@@ -154,7 +161,8 @@ func (r *reader) flush() arrow.RecordBatch {
 	for _, c := range columns {
 		c.Release()
 	}
-	r.scanned.Add(int64(r.rows))
+	r.sent += int64(r.rows)
+	r.note(max(r.sent, r.progress()))
 	r.rows, r.target = 0, min(r.target*growFactor, maxRows)
 	return batch
 }
@@ -185,20 +193,53 @@ func canonicalFloat(x float64) float64 {
 	}
 }
 
-// RowsScanned is the number of rows read so far. DuckDB does not tell, so it is
-// the rows of the partitions once the result is complete, and the rows sent
-// before that.
-func (r *reader) RowsScanned() int64 { return r.scanned.Load() }
-
-// complete notes that DuckDB is through with the partitions.
-func (r *reader) complete() {
-	if r.table > r.scanned.Load() {
-		r.scanned.Store(r.table)
+// RowsScanned is the number of rows read so far, by DuckDB's own account of its
+// progress: never less than the rows returned, and those of the partitions once
+// DuckDB is through with them.
+func (r *reader) RowsScanned() int64 {
+	r.closing.Lock()
+	defer r.closing.Unlock()
+	if !r.closed && !r.ended.Load() {
+		r.note(r.progress())
 	}
+	return r.scanned.Load()
+}
+
+// progress is DuckDB's account, 0 when it has none.
+func (r *reader) progress() int64 {
+	p := bind.QueryProgress(r.stream.conn)
+	percent, _, _ := bind.QueryProgressTypeMembers(&p)
+	if percent <= 0 || r.table <= 0 {
+		return 0
+	}
+	return min(int64(percent/100*float64(r.table)), r.table)
+}
+
+// note never goes back.
+func (r *reader) note(rows int64) {
+	for {
+		was := r.scanned.Load()
+		if rows <= was || r.scanned.CompareAndSwap(was, rows) {
+			return
+		}
+	}
+}
+
+// complete notes that DuckDB is through with the partitions, unless it stopped
+// because it had enough rows.
+func (r *reader) complete() {
+	if r.limit != pushdown.NoLimit && r.sent >= r.limit {
+		r.note(r.progress())
+	} else {
+		r.note(r.table)
+	}
+	r.ended.Store(true)
 }
 
 // Close stops the statement.
 func (r *reader) Close() error {
+	r.closing.Lock()
+	defer r.closing.Unlock()
 	if r.closed {
 		return nil
 	}

@@ -134,6 +134,9 @@ func (s *Source) Scan(ctx context.Context, spec pushdown.Spec) (scanner.Reader, 
 		return nil, err
 	}
 	r.table = rows
+	if len(spec.OrderBy) == 0 && !spec.Grouped() {
+		r.limit = spec.Limit
+	}
 	for i := range spec.GroupBy {
 		r.canonical = append(r.canonical, i)
 	}

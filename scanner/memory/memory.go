@@ -179,7 +179,7 @@ func (s *Source) Scan(_ context.Context, spec pushdown.Spec) (scanner.Reader, er
 	if need := spec.Required(); len(need) > 0 {
 		return nil, status.New(status.Unimplemented, "a memory source cannot do %q", need[0])
 	}
-	r := &reader{schema: spec.OutputSchema()}
+	r := &reader{schema: spec.OutputSchema(), rows: firstRows}
 	for _, c := range spec.Columns {
 		at := s.schema.FieldIndices(c.Name)
 		if len(at) == 0 || !arrow.TypeEqual(s.schema.Field(at[0]).Type, c.DataType) {
@@ -200,15 +200,19 @@ func (s *Source) Scan(_ context.Context, spec pushdown.Spec) (scanner.Reader, er
 	return r, nil
 }
 
-// maxRows bounds the batches handed out, so that several workers share a large
-// one.
-const maxRows = 64 << 10
+// Batches handed out begin small, so that a scan that soon has enough has not read
+// much, and grow; maxRows bounds them, so that several workers share a large one.
+const (
+	firstRows = 4 << 10
+	maxRows   = 64 << 10
+)
 
 type reader struct {
 	schema  *arrow.Schema
 	columns []int
 	batches []arrow.RecordBatch
 	at      int64 // in the first batch
+	rows    int64 // of the next batch, at most
 	scanned atomic.Int64
 }
 
@@ -224,7 +228,8 @@ func (r *reader) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	if len(r.batches) == 0 {
 		return nil, io.EOF
 	}
-	n := min(maxRows, r.batches[0].NumRows()-r.at)
+	n := min(r.rows, r.batches[0].NumRows()-r.at)
+	r.rows = min(2*r.rows, maxRows)
 	out := r.slice(r.batches[0], r.at, r.at+n)
 	r.at += n
 	r.scanned.Add(n)

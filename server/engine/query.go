@@ -27,6 +27,10 @@ type Query struct {
 	Schema *arrow.Schema
 	// Alloc allocates the result's batches; nil means Go's heap.
 	Alloc memory.Allocator
+	// MaxRows is a number of rows that the statement is known not to exceed; 0 for
+	// none. When that many were fetched, Enough is called: inputs may then end early.
+	MaxRows int64
+	Enough  func()
 }
 
 // View makes schema.name readable in a query's SQL.
@@ -60,7 +64,7 @@ func (p *Pool) Run(ctx context.Context, q Query) (*Result, error) {
 	runCtx, cancel := context.WithCancelCause(ctx)
 	run := &running{ctx: runCtx, cancel: cancel, inputs: q.Inputs, threads: inst.limits.threads}
 	inst.run.Store(run)
-	r := &Result{run: run, conn: inst.conn, alloc: q.Alloc, interrupt: inst.interrupt}
+	r := &Result{run: run, conn: inst.conn, alloc: q.Alloc, interrupt: inst.interrupt, missing: q.MaxRows, enough: q.Enough}
 	r.done = func(clean bool) {
 		clean = clean && inst.dropViews(q.Views) == nil
 		inst.run.Store(nil)

@@ -30,6 +30,8 @@ type Result struct {
 	alloc     memory.Allocator
 	interrupt func()
 	done      func(clean bool) // gives the connection back
+	missing   int64            // rows until enough is to be called; 0 for never
+	enough    func()
 
 	mu       sync.Mutex // held by the call that is inside DuckDB
 	schema   *arrow.Schema
@@ -132,6 +134,9 @@ func (r *Result) gather() (arrow.RecordBatch, error) {
 			break
 		}
 		rows += n
+		if r.counted(n) {
+			break
+		}
 		if begun.IsZero() {
 			begun = time.Now()
 		} else if time.Since(begun) > maxBatchWait {
@@ -143,6 +148,20 @@ func (r *Result) gather() (arrow.RecordBatch, error) {
 	}
 	r.target = min(maxBatchRows, 2*r.target)
 	return r.finish(rows), nil
+}
+
+// counted takes off n rows and reports whether all that can come have come.
+func (r *Result) counted(n int) bool {
+	if r.missing <= 0 {
+		return false
+	}
+	if r.missing -= int64(n); r.missing > 0 {
+		return false
+	}
+	if r.enough != nil {
+		r.enough()
+	}
+	return true
 }
 
 // fetch adds one chunk to the columns and returns its rows; 0 at the end.

@@ -3,6 +3,7 @@ package exec_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/stretchr/testify/require"
@@ -126,4 +127,47 @@ func TestLocal(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"x"}, all(t, stream))
 	require.NoError(t, stream.Close())
+}
+
+// TestLimitDoesNotWaitForAStream: the rows of one scanner are enough, while a
+// thread of the engine waits for another scanner that never sends any.
+func TestLimitDoesNotWaitForAStream(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, exec.Config{Engine: newEngine(t)},
+		newNode(t, "x", behaviour{caps: everything}, map[string][][]row{"0": repeated(1, 7)}),
+		newNode(t, "y", behaviour{caps: everything, stall: true}, map[string][][]row{"1": repeated(1, 7)}))
+	schema := arrow.NewSchema([]arrow.Field{field("v", arrow.PrimitiveTypes.Int64)}, nil)
+	p := residual(`SELECT c1 AS v FROM remote('s1') LIMIT 5`, schema, f.scan(rows()))
+	p.Root = &plan.Limit{Input: &plan.Scan{}, Count: 5}
+	begun := time.Now()
+	require.Len(t, all(t, f.run(p, exec.Options{})), 5)
+	require.Less(t, time.Since(begun), 10*time.Second)
+	f.idle()
+}
+
+// TestUnionSharesOneLimit: the second scan is not read when the first has enough,
+// and what each has is counted together.
+func TestUnionSharesOneLimit(t *testing.T) {
+	t.Parallel()
+	schema := arrow.NewSchema([]arrow.Field{field("v", arrow.PrimitiveTypes.Int64)}, nil)
+	for _, tc := range []struct {
+		have   [2]int // rows in the first and the second scan
+		second bool   // is read
+	}{{[2]int{20, 5}, false}, {[2]int{7, 5}, true}, {[2]int{0, 50}, true}} {
+		f := newFixture(t, exec.Config{Engine: newEngine(t)},
+			newNode(t, "x", behaviour{caps: everything}, map[string][][]row{"0": repeated(1, tc.have[0])}),
+			newNode(t, "y", behaviour{caps: everything}, map[string][][]row{"1": repeated(1, tc.have[1])}))
+		spec := rows()
+		spec.Limit = 10
+		first, second := f.scan(spec), f.scan(spec)
+		second.ID = "s2"
+		first.Targets, second.Targets = first.Targets[:1], second.Targets[1:]
+		p := residual(`(SELECT c1 AS v FROM remote('s1')) UNION ALL (SELECT c1 FROM remote('s2')) LIMIT 10`, schema, first, second)
+		p.Root = &plan.Limit{Count: 10, Input: &plan.SetOp{Op: "UNION", All: true, InputNodes: []plan.Node{
+			&plan.Project{Input: &plan.Scan{}}, &plan.Scan{},
+		}}}
+		require.Len(t, all(t, f.run(p, exec.Options{})), 10)
+		f.idle()
+		require.Equal(t, tc.second, len(f.nodes[1].requests()) > 0)
+	}
 }

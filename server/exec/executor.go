@@ -9,6 +9,7 @@ import (
 
 	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/server/budget"
 	"github.com/tributary-db/tributary/server/catalog"
 	"github.com/tributary-db/tributary/server/engine"
 	"github.com/tributary-db/tributary/server/plan"
@@ -47,6 +48,10 @@ type Config struct {
 	ScanWindowBytes int64
 	// QueryWindowBytes bounds the sum of a query's windows.
 	QueryWindowBytes int64
+	// Budget bounds all queries together; nil for no bound.
+	Budget *budget.Budget
+	// Compression is what scanners may do to what they send.
+	Compression codec.Compression
 	// Logger gets failed scans.
 	Logger zerolog.Logger
 	// Registry gets the metrics; nil for none.
@@ -85,13 +90,20 @@ type Options struct {
 	WindowBytes int64
 	// Local overrides Config.Local.
 	Local Local
+	// Compression overrides Config.Compression; nil leaves it.
+	Compression *codec.Compression
 	// Threads overrides the engine's threads.
 	Threads int
 }
 
 // Run starts p. The stream must be closed; it fails when ctx ends.
 func (e *Executor) Run(ctx context.Context, queryID string, p *plan.Plan, opts Options) (*Stream, error) {
+	share, err := e.cfg.Budget.Admit(ctx, p.Kind == plan.Residual || p.Kind == plan.Original)
+	if err != nil {
+		return nil, err
+	}
 	q := newQuery(ctx, e, queryID, p, opts)
+	q.budget = share
 	source, err := q.start()
 	if err != nil {
 		err = q.explain(err)
@@ -135,7 +147,18 @@ func (q *query) runEngine(sql string, views []engine.View) (source, error) {
 	return q.exec.cfg.Engine.Run(q.ctx, engine.Query{
 		SQL: sql, Inputs: inputs, Views: views,
 		Threads: q.opts.Threads, Schema: q.plan.Schema, Alloc: q.exec.cfg.Alloc,
+		MaxRows: rowsAtMost(q.plan.Root), Enough: q.enough,
 	})
+}
+
+// enough is called when the result is complete: the scans that still run are not
+// needed any more.
+func (q *query) enough() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, o := range q.opened {
+		o.leave()
+	}
 }
 
 // views make the scans readable under their table names, for the original SQL.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -25,14 +26,24 @@ type openScan struct {
 	schema  *arrow.Schema
 	ctx     context.Context // ends when nothing of the scan is wanted any more
 	cancel  context.CancelCauseFunc
-	reading context.Context // ends already when the quota is used up
-	enough  context.CancelFunc
+	// left is closed, and wanted ends, when nobody takes rows any more; reading ends
+	// when the streams have had time enough to end after that, or after the quota
+	// was used up.
+	left    chan struct{}
+	wanted  context.Context
+	abandon context.CancelFunc
+	reading context.Context
+	cutOff  context.CancelFunc
+	control *control
+	slots   *slots
+	bound   *threshold // nil without a top-N
 	queue   *queue
 	quota   *quota
 	gate    *gate
 	rows    atomic.Int64
 	streams sync.WaitGroup
 	done    chan struct{} // closed when the streams have ended
+	leaving sync.Once
 	closing sync.Once
 }
 
@@ -43,12 +54,18 @@ func (s *remoteScan) open(ctx context.Context, columns []int) (*openScan, error)
 		scan: s, columns: columns, schema: s.output(columns),
 		id:    fmt.Sprintf("%s.%s.%d", q.id, s.plan.ID, s.attempt()),
 		queue: newQueue(q.queueBytes(len(s.plan.Targets)), q.exec.metrics.inflight),
-		quota: newQuota(quotaOf(&s.plan.Spec)),
-		gate:  newGate(s.plan.Targets),
-		done:  make(chan struct{}),
+		quota: newQuota(quotaOf(&s.plan.Spec)), control: newControl(), slots: newSlots(), left: make(chan struct{}),
+		gate: newGate(s.plan.Targets),
+		done: make(chan struct{}),
 	}
 	o.ctx, o.cancel = context.WithCancelCause(q.ctx)
-	o.reading, o.enough = context.WithCancel(o.ctx)
+	o.bound = newThreshold(o)
+	o.wanted, o.abandon = context.WithCancel(o.ctx)
+	o.reading, o.cutOff = context.WithCancel(o.ctx)
+	o.quota.join(o)
+	if s.shared != nil {
+		s.shared.join(o)
+	}
 	if !q.register(o) {
 		o.cancel(errEnough)
 		close(o.done)
@@ -73,7 +90,9 @@ func (o *openScan) start() {
 		return
 	}
 	for i := range targets {
-		o.streams.Go(func() { o.run(i) })
+		if !o.unwanted() {
+			o.streams.Go(func() { o.run(i) })
+		}
 	}
 }
 
@@ -85,7 +104,8 @@ func (q *query) queueBytes(n int) int64 { return q.window * int64(max(n, 1)) }
 func (o *openScan) finish(unlink func() bool) {
 	defer close(o.done)
 	o.streams.Wait()
-	if o.ctx.Err() == nil && o.rows.Load() == 0 {
+	o.bound.release()
+	if !o.unwanted() && o.rows.Load() == 0 {
 		if err := o.global(); err != nil && o.ctx.Err() == nil {
 			o.scan.query.fail(err)
 		}
@@ -125,25 +145,59 @@ func (o *openScan) deliver(batches []arrow.RecordBatch, credit func()) error {
 		credit()
 	}
 	for i, b := range batches {
-		b, enough := o.quota.take(b)
+		b, enough := o.take(b)
 		if b != nil {
 			o.rows.Add(b.NumRows())
 			it := item{batch: b, bytes: size(b)}
 			if i == len(batches)-1 {
 				it.taken = credit
 			}
-			if err := o.queue.push(o.ctx, it); err != nil {
+			if err := o.queue.push(o.wanted, it); err != nil {
 				releaseAll(batches[i+1:])
 				return err
 			}
 		}
 		if enough {
 			releaseAll(batches[i+1:])
-			o.enough()
 			return nil
 		}
 	}
 	return nil
+}
+
+// take consumes b and returns what the quotas leave of it, nil for nothing. The
+// scans of a quota that is used up are told.
+func (o *openScan) take(b arrow.RecordBatch) (kept arrow.RecordBatch, enough bool) {
+	if b, enough = o.quota.take(b); enough {
+		o.sate()
+	}
+	shared := o.scan.shared
+	if shared == nil || b == nil {
+		return b, enough
+	}
+	b, spent := shared.take(b)
+	if spent {
+		for _, other := range shared.members() {
+			other.sate()
+		}
+	}
+	return b, enough || spent
+}
+
+// sate tells the scanners that nothing more is wanted of them; rows that were
+// taken already still reach the consumer.
+func (o *openScan) sate() {
+	if o.control.sate() {
+		late := time.AfterFunc(grace, o.cutOff)
+		context.AfterFunc(o.ctx, func() { late.Stop() })
+	}
+}
+
+// unwanted reports that no more needs to be read, and that errors of the streams
+// say nothing any more. A context is done a moment before those made from it, so
+// that both are asked.
+func (o *openScan) unwanted() bool {
+	return o.ctx.Err() != nil || o.reading.Err() != nil || o.control.done()
 }
 
 func releaseAll(batches []arrow.RecordBatch) {
@@ -170,6 +224,8 @@ func (o *openScan) next(ctx context.Context) (arrow.RecordBatch, error) {
 		return nil, io.EOF
 	case <-o.scan.query.ctx.Done():
 		return nil, o.broken()
+	case <-o.left:
+		return nil, io.EOF // the result is complete without these rows
 	case <-ctx.Done():
 		return nil, status.Wrap(status.Canceled, context.Cause(ctx), "read of table %s", o.scan.plan.Table.ID())
 	}
@@ -186,47 +242,25 @@ func (o *openScan) broken() error {
 	return nil
 }
 
-// unwanted reports that errors of the streams say nothing any more. A context is
-// done a moment before those made from it, so that both are asked.
-func (o *openScan) unwanted() bool { return o.ctx.Err() != nil || o.reading.Err() != nil }
+// leave tells the streams that nobody takes rows any more.
+func (o *openScan) leave() {
+	o.leaving.Do(func() {
+		o.sate()
+		close(o.left)
+		o.abandon()
+	})
+}
 
 // close stops the streams, waits for them and releases what is queued.
 func (o *openScan) close() {
 	o.closing.Do(func() {
+		o.leave()
+		select {
+		case <-o.done:
+		case <-o.reading.Done():
+		}
 		o.cancel(errEnough)
 		<-o.done
 		o.queue.drain()
 	})
-}
-
-// quota is a number of rows shared by the streams of a scan.
-type quota struct {
-	limited bool
-	left    atomic.Int64
-}
-
-func newQuota(rows int64) *quota {
-	q := &quota{limited: rows != pushdown.NoLimit}
-	q.left.Store(rows)
-	return q
-}
-
-// take consumes b and returns what the quota leaves of it, nil for nothing, and
-// whether the quota is used up.
-func (q *quota) take(b arrow.RecordBatch) (kept arrow.RecordBatch, enough bool) {
-	if !q.limited {
-		return b, false
-	}
-	after := q.left.Add(-b.NumRows())
-	switch {
-	case after > 0:
-		return b, false
-	case after+b.NumRows() <= 0:
-		b.Release()
-		return nil, true
-	case after == 0:
-		return b, true
-	}
-	defer b.Release()
-	return b.NewSlice(0, b.NumRows()+after), true
 }

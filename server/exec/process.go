@@ -97,6 +97,20 @@ func (p *processor) done() bool {
 	return p.rest != nil && p.rest.Done() || p.raw != nil && p.raw.Done()
 }
 
+// bound is what the kernels here know about rows that are not wanted any more.
+func (p *processor) bound() run.Bound {
+	var best run.Bound
+	for _, r := range []*run.Runner{p.rest, p.raw} {
+		if r == nil {
+			continue
+		}
+		if b := r.Bound(); b.Tighter(best) {
+			best = b
+		}
+	}
+	return best
+}
+
 // finish returns the rows that only the end makes ready.
 func (p *processor) finish() ([]arrow.RecordBatch, error) {
 	var all []arrow.RecordBatch

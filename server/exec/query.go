@@ -3,10 +3,13 @@ package exec
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/server/budget"
 	"github.com/tributary-db/tributary/server/plan"
 )
 
@@ -20,7 +23,8 @@ type query struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	scans  []*remoteScan
-	window int64 // credit of one stream
+	window int64 // credit of one stream, at most
+	budget *budget.Query
 
 	mu     sync.Mutex
 	failed error // the first failure of a scan
@@ -36,6 +40,7 @@ func newQuery(ctx context.Context, e *Executor, id string, p *plan.Plan, opts Op
 		q.scans = append(q.scans, newRemoteScan(q, s))
 		streams += len(s.Targets)
 	}
+	q.sharedQuota()
 	q.window = streamWindow(e.cfg, opts, streams)
 	if p.Kind == plan.Original {
 		e.metrics.fallback(fallbackOriginal)
@@ -50,6 +55,14 @@ type quiet struct{ context.Context }
 
 // Deadline says that there is none.
 func (quiet) Deadline() (at time.Time, ok bool) { return time.Time{}, false }
+
+// compression is what the query's scanners may do to what they send.
+func (q *query) compression() codec.Compression {
+	if q.opts.Compression != nil {
+		return *q.opts.Compression
+	}
+	return q.exec.cfg.Compression
+}
 
 // minWindow keeps a stream moving when a query has very many of them.
 const minWindow = 256 << 10
@@ -121,6 +134,19 @@ func (q *query) register(o *openScan) bool {
 	return true
 }
 
+// settle lets the scans of a complete result end by themselves.
+func (q *query) settle() {
+	q.mu.Lock()
+	opened := slices.Clone(q.opened)
+	q.mu.Unlock()
+	for _, o := range opened {
+		o.leave()
+	}
+	for _, o := range opened {
+		o.close()
+	}
+}
+
 // close stops every scan and waits for its goroutines.
 func (q *query) close() {
 	q.mu.Lock()
@@ -132,4 +158,5 @@ func (q *query) close() {
 	for _, o := range opened {
 		o.close()
 	}
+	q.budget.Close()
 }

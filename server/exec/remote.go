@@ -16,6 +16,7 @@ type remoteScan struct {
 	plan   *plan.RemoteScan
 	schema *arrow.Schema // of the whole output
 	stats  []*targetStats
+	shared *quota // with other scans, nil for none
 
 	mu    sync.Mutex
 	opens int
@@ -128,13 +129,4 @@ func (s *remoteScan) output(columns []int) *arrow.Schema {
 		fields[i] = s.schema.Field(c)
 	}
 	return arrow.NewSchema(fields, nil)
-}
-
-// quotaOf is the number of rows that all streams of a scan share, or NoLimit: a
-// LIMIT without an order may take its rows from anywhere.
-func quotaOf(s *pushdown.Spec) int64 {
-	if s.Grouped() || len(s.OrderBy) > 0 {
-		return pushdown.NoLimit
-	}
-	return s.Limit
 }

@@ -53,6 +53,9 @@ func (s *Stream) Next(ctx context.Context) (arrow.RecordBatch, error) {
 // left. It may be called again.
 func (s *Stream) Close() error {
 	s.close.Do(func() {
+		if errors.Is(s.ended, io.EOF) {
+			s.query.settle()
+		}
 		// The scans first: the engine may wait in one of them.
 		s.query.stop()
 		s.closed = s.source.Close()

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"time"
 
 	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown"
@@ -72,9 +72,18 @@ func (o *openScan) read(t *plan.Target, stats *targetStats, retry bool) error {
 	return nil
 }
 
+// ours is an error with which no scanner has to do.
+type ours struct{ error }
+
+// Unwrap returns the error.
+func (o ours) Unwrap() error { return o.error }
+
 // describe says what failed. Errors of the connection are Unavailable, as is a
 // scan that the scanner gave up although nobody here did.
 func (o *openScan) describe(t *plan.Target, err error) error {
+	if own := (ours{}); errors.As(err, &own) {
+		return status.Wrap(status.Internal, own.error, "read of table %s", o.scan.plan.Table.ID())
+	}
 	wrapped := status.Wrap(status.Unavailable, err, "scanner %q at %s failed to read table %s, partitions %s",
 		t.Scanner.Name, t.Scanner.Addr, o.scan.plan.Table.ID(), few(slices.Concat(t.Partitions, t.Unread())))
 	if e := (*status.Error)(nil); errors.As(wrapped, &e) && e.Code == status.Canceled {
@@ -182,10 +191,17 @@ func (a *attempt) run(ctx context.Context) error {
 		return err
 	}
 	w := a.open.scan.work(t, a.open.columns)
+	first, begun := min(firstWindow, q.window), time.Now()
+	if err := q.budget.Reserve(first); err != nil {
+		return ours{err}
+	}
+	credit := newCredit(q.budget, first, q.window)
+	defer credit.close()
 	scan, err := client.Scan(ctx, codec.OpenRequest{
 		ScanID: a.open.id + "." + t.Scanner.Name, Spec: w.sent, Epoch: t.Scanner.Epoch,
-		InitialCredit: q.window, BatchBytes: q.opts.BatchBytes, TableVersion: t.Version, PinVersion: t.Pinned,
+		InitialCredit: first, BatchBytes: q.opts.BatchBytes, TableVersion: t.Version, PinVersion: t.Pinned,
 		SchemaVersion: a.open.scan.plan.Table.Schemas[t.Scanner.Name].Version,
+		Compression:   q.compression(),
 	}, q.exec.cfg.Alloc)
 	if err != nil {
 		return err
@@ -195,13 +211,22 @@ func (a *attempt) run(ctx context.Context) error {
 	defer a.stats.end()
 	// Closing is what frees the scanner early; its error adds nothing.
 	defer func() { _ = scan.Close() }()
+	a.open.control.add(scan)
+	defer a.open.control.remove(scan)
+	if t.Scanner.Capabilities.Has(pushdown.CapDynamicFilter) {
+		a.open.slots.join(scan)
+		defer a.open.slots.quit(scan)
+	}
 	if err := a.confirm(ctx, scan); err != nil {
+		return err
+	}
+	if _, err := scan.Opened(); err != nil {
 		return err
 	}
 	p := newProcessor(w, a.open.schema, q.exec.cfg.Alloc)
 	defer p.release()
 	if len(t.Partitions) > 0 {
-		if err := a.pump(ctx, scan, p); err != nil {
+		if err := a.pump(ctx, scan, p, credit.begin(scan, time.Since(begun))); err != nil {
 			return err
 		}
 	}
@@ -209,9 +234,12 @@ func (a *attempt) run(ctx context.Context) error {
 }
 
 // pump moves batches from the scan to the queue until the end of either.
-func (a *attempt) pump(ctx context.Context, scan *codec.Scan, p *processor) error {
-	credit := newCredit(scan, a.open.scan.query.window)
+func (a *attempt) pump(ctx context.Context, scan *codec.Scan, p *processor, credit *credit) error {
 	for !p.done() {
+		if a.open.unwanted() {
+			a.drain(ctx, scan, &p.work.remote)
+			return nil
+		}
 		batch, err := scan.Next()
 		if errors.Is(err, io.EOF) {
 			a.stats.scanned(scan.End().RowsScanned)
@@ -223,6 +251,13 @@ func (a *attempt) pump(ctx context.Context, scan *codec.Scan, p *processor) erro
 		if !a.started && batch.Mode == codec.Raw && !plain(&p.work.remote) {
 			a.open.scan.query.exec.metrics.fallback(fallbackRaw)
 		}
+		if !a.started && batch.Mode != codec.Raw && p.work.residual == nil {
+			a.open.control.counts(scan)
+		}
+		if err := credit.arrived(batch.Cost); err != nil {
+			batch.Record.Release()
+			return ours{err}
+		}
 		a.started = true
 		a.stats.batch(batch, &p.work.remote)
 		out, err := p.add(batch)
@@ -230,40 +265,23 @@ func (a *attempt) pump(ctx context.Context, scan *codec.Scan, p *processor) erro
 		if err != nil {
 			return err
 		}
-		if err := a.open.deliver(out, credit.of(batch.WireBytes)); err != nil {
+		if err := a.open.bound.note(p.bound(), out); err != nil {
+			releaseAll(out)
 			return err
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
+		if err := a.open.deliver(out, credit.of(batch.Cost)); err != nil && !a.open.unwanted() {
+			return err
 		}
 	}
 	out, err := p.finish()
 	if err != nil {
 		return err
 	}
-	return a.open.deliver(out, nil)
-}
-
-// credit collects consumed bytes and grants them back in larger portions.
-type credit struct {
-	scan    *codec.Scan
-	portion int64
-	owed    atomic.Int64
-}
-
-func newCredit(scan *codec.Scan, window int64) *credit {
-	return &credit{scan: scan, portion: window / 8}
-}
-
-// of is called when bytes have been consumed.
-func (c *credit) of(bytes int64) func() {
-	return func() {
-		if c.owed.Add(bytes) < c.portion {
-			return
-		}
-		if owed := c.owed.Swap(0); owed > 0 {
-			// A stream that has ended needs no credit.
-			_ = c.scan.Grant(owed)
-		}
+	if err := a.open.deliver(out, nil); err != nil {
+		return err
 	}
+	if p.done() {
+		a.drain(ctx, scan, &p.work.remote)
+	}
+	return nil
 }

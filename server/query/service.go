@@ -229,6 +229,7 @@ func (s *Service) execute(ctx context.Context, id string, st *Statement) (*exec.
 		BatchBytes:  st.Settings.BatchBytes,
 		WindowBytes: st.Settings.ScanWindowBytes,
 		Local:       st.scope.local,
+		Compression: st.Settings.compression(),
 	})
 }
 

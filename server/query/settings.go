@@ -1,12 +1,14 @@
 package query
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/server/plan"
 )
@@ -20,6 +22,9 @@ type Settings struct {
 	BatchBytes int64 `json:"batch_bytes"`
 	// ScanWindowBytes is what a scanner may have in flight on one stream.
 	ScanWindowBytes int64 `json:"scan_window_bytes"`
+	// Compression is what scanners may do to what they send: a name of package
+	// codec, or empty for what the coordinator was started with.
+	Compression string `json:"compression"`
 	// StatementTimeout ends a statement; 0 is never.
 	StatementTimeout time.Duration `json:"statement_timeout"`
 	// ResultTypes says which Arrow types results have.
@@ -65,6 +70,16 @@ var settings = map[string]setting{
 			return
 		},
 	},
+	"compression": {
+		get: func(s *Settings) string { return cmp.Or(s.Compression, defaultCompression) },
+		set: func(s *Settings, v string) error {
+			if s.Compression = strings.ToLower(v); s.Compression == defaultCompression {
+				s.Compression = ""
+				return nil
+			}
+			return oneOf(s.Compression, codec.Compressions()...)
+		},
+	},
 	"statement_timeout": {
 		get: func(s *Settings) string { return s.StatementTimeout.String() },
 		set: func(s *Settings, v string) (err error) { s.StatementTimeout, err = parseTimeout(v); return },
@@ -81,12 +96,23 @@ var settings = map[string]setting{
 		set: func(s *Settings, v string) (err error) { s.PartitionedResults, err = parsePartitioning(v); return },
 	},
 	"adaptive":        fixed("off"),
-	"compression":     fixed("none"),
 	"exchange":        fixed("coordinator"),
 	"partial_results": fixed("off"),
 	"catalog":         fixed(CatalogName),
 	"schema":          fixed("main"),
 	"timezone":        fixed("UTC"),
+}
+
+// defaultCompression is the one that the coordinator was started with.
+const defaultCompression = "default"
+
+// compression is the override for a query, nil for none.
+func (s *Settings) compression() *codec.Compression {
+	c, err := codec.ParseCompression(s.Compression)
+	if err != nil {
+		return nil // empty
+	}
+	return &c
 }
 
 // CatalogName is the name of the one catalog that clients see.

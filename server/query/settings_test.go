@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown/status"
 )
 
@@ -40,6 +41,7 @@ func TestSettingsRefuse(t *testing.T) {
 		{"statement_timeout", "-1s", status.InvalidArgument},
 		{"result_types", "wrong", status.InvalidArgument},
 		{"partitioned_results", "many", status.InvalidArgument},
+		{"compression", "rar", status.InvalidArgument},
 		{"adaptive", "on", status.Unimplemented},
 		{"memory_limit", "1GB", status.InvalidArgument},
 		{"enable_external_access", "true", status.InvalidArgument},
@@ -50,6 +52,21 @@ func TestSettingsRefuse(t *testing.T) {
 		require.ErrorContains(t, err, c.name)
 		require.Equal(t, NewSession().Settings(), s.Settings())
 	}
+}
+
+func TestCompressionSetting(t *testing.T) {
+	t.Parallel()
+	s := DefaultSettings()
+	require.Nil(t, s.compression(), "the coordinator's")
+	require.NoError(t, s.Set("compression", "LZ4"))
+	require.Equal(t, codec.CompressLZ4, *s.compression())
+	require.NoError(t, s.Set("compression", "none"))
+	require.Equal(t, codec.CompressNone, *s.compression())
+	require.NoError(t, s.Reset("compression"))
+	require.Nil(t, s.compression())
+	value, err := s.Get("compression")
+	require.NoError(t, err)
+	require.Equal(t, "default", value)
 }
 
 func TestEverySettingReadsItsDefault(t *testing.T) {

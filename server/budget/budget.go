@@ -1,0 +1,219 @@
+package budget
+
+import (
+	"container/list"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/tributary-db/tributary/pushdown/status"
+)
+
+// Config sizes a Budget; zero is no bound.
+type Config struct {
+	// MaxQueries is how many queries run at once.
+	MaxQueries int
+	// Timeout is how long a query waits to be admitted.
+	Timeout time.Duration
+	// MaxMemory is what all queries may reserve, in bytes.
+	MaxMemory int64
+	// EngineMemory is reserved for a query that needs the embedded engine: its
+	// memory limit.
+	EngineMemory int64
+	// Registry gets the metrics; nil for none.
+	Registry prometheus.Registerer
+}
+
+// Budget is shared by all queries. A nil Budget bounds nothing.
+type Budget struct {
+	cfg Config
+
+	mu       sync.Mutex
+	running  int
+	reserved int64
+	waiting  list.List // of *waiter, the first in turn at the front
+	refused  *prometheus.CounterVec
+}
+
+// waiter is a query that is not admitted yet.
+type waiter struct {
+	bytes int64
+	ready chan struct{} // closed when it is admitted
+}
+
+// New returns a Budget.
+func New(cfg Config) *Budget {
+	b := &Budget{cfg: cfg, refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "tributary_coordinator_refusals_total",
+		Help: "Queries that were not admitted in time, and memory that could not be reserved.",
+	}, []string{"reason"})}
+	for _, reason := range []string{refusedQueue, refusedMemory} {
+		b.refused.WithLabelValues(reason)
+	}
+	if cfg.Registry != nil {
+		cfg.Registry.MustRegister(b.refused,
+			gauge("admission_queue_length", "Queries that wait to be admitted.", func() float64 { return float64(b.state().waiting) }),
+			gauge("admitted_queries", "Queries that are admitted and not closed.", func() float64 { return float64(b.state().running) }),
+			gauge("reserved_bytes", "Memory that queries have reserved.", func() float64 { return float64(b.state().reserved) }))
+	}
+	return b
+}
+
+const (
+	refusedQueue  = "admission_timeout"
+	refusedMemory = "memory"
+)
+
+func gauge(name, help string, f func() float64) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "tributary_coordinator_" + name, Help: help}, f)
+}
+
+type state struct {
+	running, waiting int
+	reserved         int64
+}
+
+func (b *Budget) state() state {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return state{b.running, b.waiting.Len(), b.reserved}
+}
+
+// Admit waits, in turn, until a query may run; engine says that it needs the
+// embedded engine. The query must be closed.
+func (b *Budget) Admit(ctx context.Context, engine bool) (*Query, error) {
+	if b == nil {
+		return nil, nil
+	}
+	w := &waiter{ready: make(chan struct{})}
+	if engine {
+		w.bytes = b.cfg.EngineMemory
+	}
+	if b.cfg.MaxMemory > 0 && w.bytes > b.cfg.MaxMemory {
+		return nil, status.New(status.ResourceExhausted, "a query may use %d bytes in the engine, all queries together %d: raise --max-memory or lower --query-memory",
+			w.bytes, b.cfg.MaxMemory)
+	}
+	b.mu.Lock()
+	at := b.waiting.PushBack(w)
+	b.admit()
+	b.mu.Unlock()
+	if err := b.wait(ctx, w); err != nil {
+		return nil, b.giveUp(at, w, err)
+	}
+	return &Query{budget: b, reserved: w.bytes}, nil
+}
+
+func (b *Budget) wait(ctx context.Context, w *waiter) error {
+	var late <-chan time.Time
+	if b.cfg.Timeout > 0 {
+		timer := time.NewTimer(b.cfg.Timeout)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case <-w.ready:
+		return nil
+	case <-late:
+		b.refused.WithLabelValues(refusedQueue).Inc()
+		return status.New(status.ResourceExhausted, "the server is busy: the query was not admitted within %s; try again later", b.cfg.Timeout)
+	case <-ctx.Done():
+		return status.Wrap(status.Canceled, context.Cause(ctx), "the query waited to be admitted")
+	}
+}
+
+// giveUp takes a waiter off the queue, or gives back what it was just granted.
+func (b *Budget) giveUp(at *list.Element, w *waiter, err error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	select {
+	case <-w.ready:
+		b.running--
+		b.reserved -= w.bytes
+	default:
+		b.waiting.Remove(at)
+	}
+	b.admit()
+	return err
+}
+
+// admit lets those in that there is room for, in turn; the caller holds mu.
+func (b *Budget) admit() {
+	for at := b.waiting.Front(); at != nil; at = b.waiting.Front() {
+		w := at.Value.(*waiter)
+		if b.cfg.MaxQueries > 0 && b.running >= b.cfg.MaxQueries || !b.fits(w.bytes) {
+			return
+		}
+		b.waiting.Remove(at)
+		b.running++
+		b.reserved += w.bytes
+		close(w.ready)
+	}
+}
+
+func (b *Budget) fits(bytes int64) bool {
+	return b.cfg.MaxMemory <= 0 || bytes <= b.cfg.MaxMemory-b.reserved
+}
+
+// Query is the share of one query. Its methods may be called from any goroutine;
+// a nil Query bounds nothing.
+type Query struct {
+	budget *Budget
+	// budget.mu guards the rest.
+	reserved int64
+	closed   bool
+}
+
+// Reserve takes bytes, or returns a ResourceExhausted error.
+func (q *Query) Reserve(bytes int64) error {
+	if q == nil || bytes <= 0 {
+		return nil
+	}
+	b := q.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if q.closed {
+		return status.New(status.Canceled, "the query has ended")
+	}
+	if !b.fits(bytes) {
+		b.refused.WithLabelValues(refusedMemory).Inc()
+		return status.New(status.ResourceExhausted, "out of memory: %d bytes more are needed, %d of %d are in use (this query: %d); try again later, or raise --max-memory",
+			bytes, b.reserved, b.cfg.MaxMemory, q.reserved)
+	}
+	b.reserved += bytes
+	q.reserved += bytes
+	return nil
+}
+
+// Release gives bytes back that were reserved.
+func (q *Query) Release(bytes int64) {
+	if q == nil || bytes <= 0 {
+		return
+	}
+	b := q.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	bytes = min(bytes, q.reserved) // a closed query has given back all
+	q.reserved -= bytes
+	b.reserved -= bytes
+	b.admit()
+}
+
+// Close gives back everything. It may be called again.
+func (q *Query) Close() {
+	if q == nil {
+		return
+	}
+	b := q.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if q.closed {
+		return
+	}
+	q.closed = true
+	b.running--
+	b.reserved -= q.reserved
+	q.reserved = 0
+	b.admit()
+}
