@@ -27,10 +27,10 @@ type threshold struct {
 	at   int // of the first key in the delivered columns
 }
 
-// newThreshold returns nil for a scan without a top-N.
+// newThreshold returns nil for a scan without a top-N of rows.
 func newThreshold(o *openScan) *threshold {
 	spec := &o.scan.plan.Spec
-	if len(spec.OrderBy) == 0 || spec.Limit > maxThreshold {
+	if spec.Grouped() || len(spec.OrderBy) == 0 || spec.Limit > maxThreshold {
 		return nil
 	}
 	key := spec.OrderBy[0].Column
