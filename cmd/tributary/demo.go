@@ -147,6 +147,9 @@ func (c *demoCmd) startCoordinator(ctx context.Context, group *errgroup.Group, l
 	waitCtx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	if err := coordinator.Catalog().WaitReady(waitCtx); err != nil {
+		if ctx.Err() != nil {
+			err = status.New(status.Canceled, "interrupted while the demo was starting")
+		}
 		return errors.Join(err, coordinator.Close(), lis.Close())
 	}
 	group.Go(func() (err error) {
