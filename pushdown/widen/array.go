@@ -1,12 +1,9 @@
 package widen
 
 import (
-	"context"
-
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/bitutil"
-	"github.com/apache/arrow-go/v18/arrow/compute"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
@@ -60,15 +57,20 @@ func Array(a arrow.Array, to arrow.DataType, mem memory.Allocator) (arrow.Array,
 		return toDecimal(a, to, mem)
 	case *arrow.TimestampType:
 		return toTimestamp(a, to, mem)
+	case *arrow.Date32Type:
+		return toDays(a, to, mem)
 	case *arrow.Time64Type:
 		return toTime(a, to, mem)
 	case *arrow.Float64Type:
 		return toFloat(a, to, mem)
 	}
-	if fixed, ok := a.(*array.FixedSizeBinary); ok {
-		return toBinary(fixed, to, mem), nil
+	switch a := a.(type) {
+	case array.StringLike:
+		return toText(a, to, mem), nil
+	case bytesLike:
+		return toBytes(a, to, mem), nil
 	}
-	return cast(a, to, mem)
+	return toInteger(a, to, mem)
 }
 
 func isNested(t arrow.DataType) bool {
@@ -76,42 +78,14 @@ func isNested(t arrow.DataType) bool {
 	return ok
 }
 
-// cast is for what Arrow's own checked casts get right.
-func cast(a arrow.Array, to arrow.DataType, mem memory.Allocator) (arrow.Array, error) {
-	out, err := compute.CastArray(compute.WithAllocator(context.Background(), mem), a, compute.SafeCastOptions(to))
-	return out, status.Wrap(status.OutOfRange, err, "%s to %s", a.DataType(), to)
-}
-
-// through casts in two steps.
-func through(a arrow.Array, mid arrow.DataType, mem memory.Allocator, then func(arrow.Array) (arrow.Array, error)) (arrow.Array, error) {
-	m, err := cast(a, mid, mem)
+// throughInt64 goes by way of 64 bits.
+func throughInt64(a arrow.Array, mem memory.Allocator, then func(arrow.Array) (arrow.Array, error)) (arrow.Array, error) {
+	m, err := toInteger(a, arrow.PrimitiveTypes.Int64, mem)
 	if err != nil {
 		return nil, err
 	}
 	defer m.Release()
 	return then(m)
-}
-
-func decoded(a *array.Dictionary, to arrow.DataType, mem memory.Allocator) (arrow.Array, error) {
-	dense, err := compute.TakeArray(compute.WithAllocator(context.Background(), mem), a.Dictionary(), a.Indices())
-	if err != nil {
-		return nil, status.Wrap(status.Internal, err, "decode a dictionary")
-	}
-	defer dense.Release()
-	return Array(dense, to, mem)
-}
-
-func toBinary(a *array.FixedSizeBinary, to arrow.DataType, mem memory.Allocator) arrow.Array {
-	b := array.NewBinaryBuilder(mem, to.(arrow.BinaryDataType))
-	defer b.Release()
-	for i := range a.Len() {
-		if a.IsNull(i) {
-			b.AppendNull()
-		} else {
-			b.Append(a.Value(i))
-		}
-	}
-	return b.NewArray()
 }
 
 func toDecimal(a arrow.Array, to *arrow.Decimal128Type, mem memory.Allocator) (arrow.Array, error) {
@@ -128,7 +102,7 @@ func toDecimal(a arrow.Array, to *arrow.Decimal128Type, mem memory.Allocator) (a
 			return decimal128.FromI64(x).IncreaseScaleBy(to.Scale), true
 		})
 	}
-	return through(a, arrow.PrimitiveTypes.Int64, mem, func(m arrow.Array) (arrow.Array, error) { return toDecimal(m, to, mem) })
+	return throughInt64(a, mem, func(m arrow.Array) (arrow.Array, error) { return toDecimal(m, to, mem) })
 }
 
 const secondsPerDay = 86400
@@ -141,7 +115,12 @@ func toTimestamp(a arrow.Array, to *arrow.TimestampType, mem memory.Allocator) (
 		const day = secondsPerDay * 1_000_000_000
 		return convert(a, to, mem, multiply[arrow.Date32, arrow.Timestamp](day/nanosIn(to.Unit)))
 	}
-	return through(a, arrow.FixedWidthTypes.Date32, mem, func(m arrow.Array) (arrow.Array, error) { return toTimestamp(m, to, mem) })
+	days, err := toDays(a, arrow.FixedWidthTypes.Date32, mem)
+	if err != nil {
+		return nil, err
+	}
+	defer days.Release()
+	return toTimestamp(days, to, mem)
 }
 
 func toTime(a arrow.Array, to *arrow.Time64Type, mem memory.Allocator) (arrow.Array, error) {
@@ -163,7 +142,7 @@ func multiply[S, D ~int32 | ~int64](factor int64) func(S) (D, bool) {
 func toFloat(a arrow.Array, to arrow.DataType, mem memory.Allocator) (arrow.Array, error) {
 	switch a.DataType().(type) {
 	case *arrow.Float32Type:
-		return cast(a, to, mem)
+		return convert(a, to, mem, func(x float32) (float64, bool) { return float64(x), true })
 	case *arrow.Decimal128Type:
 		return convert(a, to, mem, func(x decimal128.Num) (float64, bool) {
 			f := x.ToFloat64(0)
@@ -181,7 +160,7 @@ func toFloat(a arrow.Array, to arrow.DataType, mem memory.Allocator) (arrow.Arra
 			return f, f < 1<<63 && int64(f) == x
 		})
 	}
-	return through(a, arrow.PrimitiveTypes.Int64, mem, func(m arrow.Array) (arrow.Array, error) { return toFloat(m, to, mem) })
+	return throughInt64(a, mem, func(m arrow.Array) (arrow.Array, error) { return toFloat(m, to, mem) })
 }
 
 // convert maps the values that are not NULL.
