@@ -20,7 +20,7 @@ import (
 	"github.com/tributary-db/tributary/server/query"
 )
 
-var receivedTotal = regexp.MustCompile(`total: .* and (\d+) bytes received`)
+var bytesTotal = regexp.MustCompile(`total: .* and (\d+) bytes received`)
 
 // overLink serves a table of about 24 MB, half of which is redundant, over a
 // connection of that kind, or directly.
@@ -58,7 +58,7 @@ func TestCompression(t *testing.T) {
 		set := query.DefaultSettings()
 		require.NoError(t, set.Set("compression", compression))
 		text := answer(t, d, c, set, "EXPLAIN ANALYZE SELECT id, name FROM t")
-		m := receivedTotal.FindStringSubmatch(text)
+		m := bytesTotal.FindStringSubmatch(text)
 		require.NotNil(t, m, text)
 		n, err := strconv.ParseInt(m[1], 10, 64)
 		require.NoError(t, err)
