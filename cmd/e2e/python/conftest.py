@@ -19,6 +19,11 @@ CLIENTS = pathlib.Path(os.environ.get("CLIENTS_DIR", ROOT / ".cache"))
 BINARY = os.environ.get("TRIBUTARY_BIN", str(ROOT / "bin" / "tributary"))
 
 
+def pytest_configure(config):
+    for tool in ("maven", "node"):
+        config.addinivalue_line("markers", f"{tool}: needs what {tool} fetches; `make test` leaves it out where there is none, `make check` does not")
+
+
 def free_port() -> int:
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))

@@ -27,6 +27,7 @@ def test_go(way, results):
     assert done.returncode == 0, pathlib.Path(out.name).read_text()[-4000:]
 
 
+@pytest.mark.maven
 def test_jdbc(way, results):
     (jar,) = JDBC.glob("flight-sql-jdbc-driver-*.jar")
     # Driver 18.3.0 shifts TIME by the zone of the JVM.

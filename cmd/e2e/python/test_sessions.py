@@ -4,6 +4,8 @@ import csv
 import os
 import subprocess
 
+import pytest
+
 from conftest import CLIENTS, ROOT
 
 
@@ -16,6 +18,7 @@ def test_flightsql_dbapi_and_sqlalchemy(way):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.node
 def test_node(way):
     done = run(way, "node", ROOT / "cmd" / "e2e" / "node" / "session.js", NODE_PATH=str(CLIENTS / "node" / "node_modules"))
     assert done.returncode == 0, done.stderr
@@ -30,6 +33,7 @@ SELECT 1 AS after_an_error;
 """
 
 
+@pytest.mark.maven
 def test_sqlline(way, tmp_path):
     script = tmp_path / "session.sql"
     script.write_text(SQLLINE)
