@@ -146,6 +146,9 @@ func (c *Coordinator) Ready() error {
 	return c.catalog.Snapshot().Usable()
 }
 
+// Queries are the last queries, the last one first, as JSON shows them.
+func (c *Coordinator) Queries() any { return c.service.History().Records() }
+
 // grace is how long queries may go on after the server was asked to stop.
 const grace = 5 * time.Second
 

@@ -11,7 +11,7 @@ func (g *sqlGen) statement() (sql string, ordered bool) {
 	shapes := []func() (string, bool){
 		g.rows, g.rows, g.grouped, g.grouped, g.grouped, g.grouped, g.ungrouped, g.ungrouped, g.topN, g.topN, g.counted,
 		g.distinct, g.joined, g.joined, g.joinGrouped, g.subquery, g.subquery, g.setOp, g.cteTwice, g.windowed, g.nested,
-		g.groupingSets, g.prunedAggregate, g.distinctOn, g.using, g.windowOverGroups, g.valuesJoined, g.subqueryUnderOr,
+		g.groupingSets, g.prunedAggregate, g.distinctOn, g.using, g.windowOverGroups, g.valuesJoined, g.subqueryUnderOr, g.keyed,
 	}
 	return pick(g.r, shapes)()
 }

@@ -18,7 +18,7 @@ type coordinatorCmd struct {
 	callers
 	queryLimits
 	Listen        string        `help:"Address for Flight SQL clients." default:"127.0.0.1:8815"`
-	HTTP          string        `name:"http" help:"Address for /metrics, /healthz and /readyz; empty for none." default:"127.0.0.1:8080"`
+	HTTP          string        `name:"http" help:"Address for /metrics, /healthz, /readyz and /queries; empty for none." default:"127.0.0.1:8080"`
 	Scanner       []string      `help:"Address of a scanner; repeat for each." placeholder:"HOST:PORT"`
 	Refresh       time.Duration `help:"How often scanners are asked for changes." default:"2s"`
 	Threads       int           `help:"DuckDB threads a query; 0 is one a core." default:"0"`
@@ -73,6 +73,6 @@ func (c *coordinatorCmd) Run(ctx context.Context, out *console) (err error) {
 	defer func() { err = errors.Join(err, coordinator.Close()) }()
 	warnOpen(log, c.Listen, c.on(), authenticator.Required())
 	log.Info().Str("version", version).Strs("scanners", c.Scanner).Str("uri", c.uri(lis.Addr())).Msg("coordinator is up")
-	return node{http: c.HTTP, registry: registry, ready: coordinator.Ready, log: log,
+	return node{http: c.HTTP, registry: registry, ready: coordinator.Ready, queries: coordinator.Queries, log: log,
 		serve: func(ctx context.Context, l net.Listener) error { return coordinator.Serve(ctx, l, opts...) }}.run(ctx, lis)
 }

@@ -49,6 +49,7 @@ type node struct {
 	http     string
 	registry *prometheus.Registry
 	ready    func() error
+	queries  func() any // nil for none
 	serve    func(context.Context, net.Listener) error
 	log      zerolog.Logger
 }
@@ -69,7 +70,7 @@ func (n node) run(ctx context.Context, lis net.Listener) error {
 }
 
 func (n node) serveHTTP(ctx context.Context, lis net.Listener) error {
-	srv := webconsole.NewServer(webconsole.Config{Gatherer: n.registry, Ready: n.ready})
+	srv := webconsole.NewServer(webconsole.Config{Gatherer: n.registry, Ready: n.ready, Queries: n.queries})
 	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
 	defer stop()
 	if err := srv.Serve(lis); !errors.Is(err, http.ErrServerClosed) {

@@ -1,8 +1,10 @@
 // Package console serves a node's HTTP side: /metrics for Prometheus, /healthz
-// (the process lives) and /readyz (it can do its work).
+// (the process lives), /readyz (it can do its work) and, of a coordinator,
+// /queries (the last queries and what was decided while they ran).
 package console
 
 import (
+	"encoding/json"
 	"net/http"
 	"time"
 
@@ -17,6 +19,9 @@ type Config struct {
 	// Ready returns why the node is not ready, or nil. It is called for every
 	// request of /readyz and must be cheap.
 	Ready func() error
+	// Queries are the last queries, for /queries as JSON; nil for a node without
+	// queries.
+	Queries func() any
 }
 
 // NewServer returns an HTTP server for the console; the caller sets its
@@ -26,7 +31,17 @@ func NewServer(cfg Config) *http.Server {
 	mux.Handle("GET /metrics", promhttp.HandlerFor(cfg.Gatherer, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { reply(w, nil) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { reply(w, cfg.Ready()) })
+	if cfg.Queries != nil {
+		mux.HandleFunc("GET /queries", func(w http.ResponseWriter, _ *http.Request) { replyJSON(w, cfg.Queries()) })
+	}
 	return &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+}
+
+func replyJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	out := json.NewEncoder(w)
+	out.SetIndent("", "  ")
+	_ = out.Encode(v) // the client may be gone
 }
 
 func reply(w http.ResponseWriter, err error) {

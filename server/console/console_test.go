@@ -25,11 +25,12 @@ func TestConsole(t *testing.T) {
 		{"alive although not ready", "/healthz", errors.New("no scanner"), 200, "ok"},
 		{"ready", "/readyz", nil, 200, "ok"},
 		{"not ready", "/readyz", errors.New("no scanner"), 503, "no scanner"},
+		{"queries", "/queries", nil, 200, `"rounds": 2`},
 		{"unknown", "/x", nil, 404, "not found"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			srv := NewServer(Config{Gatherer: reg, Ready: func() error { return tc.ready }})
+			srv := NewServer(Config{Gatherer: reg, Ready: func() error { return tc.ready }, Queries: func() any { return map[string]int{"rounds": 2} }})
 			w := httptest.NewRecorder()
 			srv.Handler.ServeHTTP(w, httptest.NewRequest("GET", tc.path, nil))
 			require.Equal(t, tc.code, w.Code)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/server/adapt"
 	"github.com/tributary-db/tributary/server/budget"
 	"github.com/tributary-db/tributary/server/catalog"
 	"github.com/tributary-db/tributary/server/engine"
@@ -52,6 +53,8 @@ type Config struct {
 	Budget *budget.Budget
 	// Compression is what scanners may do to what they send.
 	Compression codec.Compression
+	// HeldBytes bounds what a query holds of the scans that others wait for.
+	HeldBytes int64
 	// Logger gets failed scans.
 	Logger zerolog.Logger
 	// Registry gets the metrics; nil for none.
@@ -64,6 +67,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.QueryWindowBytes <= 0 {
 		c.QueryWindowBytes = DefaultQueryWindowBytes
+	}
+	if c.HeldBytes <= 0 {
+		c.HeldBytes = DefaultHeldBytes
 	}
 	if c.Alloc == nil {
 		c.Alloc = memory.DefaultAllocator
@@ -94,6 +100,8 @@ type Options struct {
 	Compression *codec.Compression
 	// Threads overrides the engine's threads.
 	Threads int
+	// Adaptive says when scans are waited for so that they narrow others.
+	Adaptive adapt.Mode
 }
 
 // Run starts p. The stream must be closed; it fails when ctx ends.
@@ -128,21 +136,20 @@ func (q *query) start() (source, error) {
 	case plan.PassThrough:
 		return q.passThrough()
 	case plan.Original:
-		return q.runEngine(q.plan.SQL, q.views())
+		return q.runEngine(q.plan.SQL, q.views(), q.inputs())
 	case plan.Residual:
-		return q.runEngine(q.plan.Residual, nil)
+		if a := q.adaptive(); a != nil {
+			return a, nil
+		}
+		return q.runEngine(q.plan.Residual, nil, q.inputs())
 	}
 	return nil, status.New(status.Internal, "unknown kind of plan %v", q.plan.Kind)
 }
 
 // runEngine runs sql in the embedded engine over the scans.
-func (q *query) runEngine(sql string, views []engine.View) (source, error) {
+func (q *query) runEngine(sql string, views []engine.View, inputs map[string]engine.Input) (source, error) {
 	if q.exec.cfg.Engine == nil {
 		return nil, status.New(status.Internal, "no engine for the residual of a plan")
-	}
-	inputs := make(map[string]engine.Input, len(q.scans))
-	for _, s := range q.scans {
-		inputs[s.plan.ID] = newInput(s, q.plan.Kind == plan.Original)
 	}
 	return q.exec.cfg.Engine.Run(q.ctx, engine.Query{
 		SQL: sql, Inputs: inputs, Views: views,
@@ -159,6 +166,15 @@ func (q *query) enough() {
 	for _, o := range q.opened {
 		o.leave()
 	}
+}
+
+// inputs are the scans by their names in the SQL.
+func (q *query) inputs() map[string]engine.Input {
+	inputs := make(map[string]engine.Input, len(q.scans))
+	for _, s := range q.scans {
+		inputs[s.plan.ID] = newInput(s, q.plan.Kind == plan.Original)
+	}
+	return inputs
 }
 
 // views make the scans readable under their table names, for the original SQL.

@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/tributary-db/tributary/pushdown"
+	"github.com/tributary-db/tributary/server/adapt"
 	"github.com/tributary-db/tributary/server/plan"
 )
 
@@ -26,6 +27,8 @@ type metrics struct {
 	bytesSaved    prometheus.Counter
 	inflightBytes prometheus.Gauge
 	openScans     prometheus.Gauge
+	adaptiveRules *prometheus.CounterVec
+	adaptiveScans *prometheus.CounterVec
 }
 
 func newMetrics(registry prometheus.Registerer) *metrics {
@@ -38,10 +41,12 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		bytesSaved:    counter("bytes_saved_total", "Estimated bytes that pushdown kept off the network."),
 		inflightBytes: gauge("inflight_bytes", "Bytes of batches that arrived and are not consumed yet."),
 		openScans:     gauge("open_scans", "Streams to scanners that are open."),
+		adaptiveRules: counters("adaptive_rules_total", "Times that an adaptive rule changed a running plan.", "rule"),
+		adaptiveScans: counters("adaptive_scans_total", "Scans that were run first, narrowed, removed before they started, or cancelled while they ran.", "action"),
 	}
 	if registry != nil {
 		registry.MustRegister(m.scans, m.fallbacks, m.rowsScanned, m.rowsReceived,
-			m.bytesReceived, m.bytesSaved, m.inflightBytes, m.openScans)
+			m.bytesReceived, m.bytesSaved, m.inflightBytes, m.openScans, m.adaptiveRules, m.adaptiveScans)
 	}
 	return m
 }
@@ -80,6 +85,17 @@ func (m *metrics) inflight(delta int64) { m.inflightBytes.Add(float64(delta)) }
 func (m *metrics) opened(delta int) { m.openScans.Add(float64(delta)) }
 
 func (m *metrics) fallback(reason string) { m.fallbacks.WithLabelValues(reason).Inc() }
+
+// round counts an adaptive decision.
+func (m *metrics) round(r adapt.Round) {
+	for _, rule := range r.Fired {
+		m.adaptiveRules.WithLabelValues(rule).Inc()
+	}
+	m.adaptiveScans.WithLabelValues("first").Add(float64(len(r.Started)))
+	m.adaptiveScans.WithLabelValues("narrowed").Add(float64(len(r.Narrowed)))
+	m.adaptiveScans.WithLabelValues("removed").Add(float64(len(r.Removed)))
+	m.adaptiveScans.WithLabelValues("cancelled").Add(float64(len(r.Cancelled)))
+}
 
 // split counts what a split leaves to the coordinator.
 func (m *metrics) split(s pushdown.SplitResult) {

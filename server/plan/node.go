@@ -36,6 +36,8 @@ type Scan struct {
 	Limit   int64
 	// Reasons say why more was not pushed, for EXPLAIN.
 	Reasons []string
+	// Runtime is what was found out while the plan ran, or nil.
+	Runtime *Runtime
 }
 
 // Partial is a partial aggregate inside a Scan; expressions are over the

@@ -92,6 +92,9 @@ func scanLine(n *Scan) string {
 	if n.Limit != pushdown.NoLimit {
 		parts = append(parts, "limit="+strconv.FormatInt(n.Limit, 10))
 	}
+	if n.Runtime != nil {
+		parts = append(parts, n.Runtime.text(column))
+	}
 	return strings.Join(parts, " ")
 }
 

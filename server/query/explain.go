@@ -9,6 +9,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/tributary-db/tributary/server/adapt"
 )
 
 // explain returns the plan as rows of text; with Analyze it runs the query to
@@ -19,7 +21,9 @@ func (s *Service) explain(run *running, st *Statement) (Stream, error) {
 		if err := s.analyze(run, st); err != nil {
 			return nil, err
 		}
-		text = func() string { return st.plan.ExplainAnalyze(run.stream.Stats()) }
+		text = func() string {
+			return st.plan.ExplainAnalyze(run.stream.Stats()) + adapt.Text(run.stream.Rounds())
+		}
 	}
 	return newTextStream(st.Schema, s.cfg.Alloc, strings.Split(strings.TrimRight(text()+st.partsText(), "\n"), "\n")), nil
 }

@@ -141,11 +141,18 @@ func (r *running) finish(err error) {
 				event = event.Err(err)
 			}
 		}
+		record := Record{ID: r.id, SQL: clip(r.st.SQL), Begun: r.begun, Elapsed: elapsed, Outcome: outcome(err), Rows: r.rows}
+		if err != nil && len(r.st.rows) == 0 {
+			record.Error = err.Error()
+		}
 		event = audited(r.ctx, event).Str("query_id", r.id).Str("outcome", outcome(err)).Dur("elapsed", elapsed).Int64("rows", r.rows)
 		if r.stream != nil {
 			total := r.stream.Stats().Total()
 			event = event.Str("mode", string(r.st.plan.Kind)).Int64("rows_scanned", total.RowsScanned).Int64("bytes_received", total.BytesReceived)
+			record.Mode, record.RowsScanned, record.BytesReceived = string(r.st.plan.Kind), total.RowsScanned, total.BytesReceived
+			record.Rounds = r.stream.Rounds()
 		}
+		r.service.history.add(record)
 		event.Str("sql", clip(r.st.SQL)).Msg("query ended")
 	})
 }

@@ -46,6 +46,7 @@ type Service struct {
 	whole   *Scope
 	metrics *metrics
 	users   *userLimit
+	history History
 }
 
 // New returns a Service.
@@ -56,6 +57,9 @@ func New(cfg Config) *Service {
 
 // Catalog is the catalog that statements see.
 func (s *Service) Catalog() *catalog.Catalog { return s.cfg.Catalog }
+
+// History keeps the queries that have ended.
+func (s *Service) History() *History { return &s.history }
 
 // Statement is a classified and, if it reads rows, planned statement.
 type Statement struct {
@@ -230,6 +234,7 @@ func (s *Service) execute(ctx context.Context, id string, st *Statement) (*exec.
 		WindowBytes: st.Settings.ScanWindowBytes,
 		Local:       st.scope.local,
 		Compression: st.Settings.compression(),
+		Adaptive:    st.Settings.Adaptive,
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/server/adapt"
 	"github.com/tributary-db/tributary/server/plan"
 )
 
@@ -27,6 +28,8 @@ type Settings struct {
 	Compression string `json:"compression"`
 	// StatementTimeout ends a statement; 0 is never.
 	StatementTimeout time.Duration `json:"statement_timeout"`
+	// Adaptive says whether scans are run first that can narrow others.
+	Adaptive adapt.Mode `json:"adaptive"`
 	// ResultTypes says which Arrow types results have.
 	ResultTypes ResultTypes `json:"result_types"`
 	// PartitionedResults says whether a result may have several endpoints.
@@ -36,7 +39,7 @@ type Settings struct {
 // DefaultSettings are the settings for statements from inside the process. A
 // session of a client begins with ClientTypes.
 func DefaultSettings() Settings {
-	return Settings{Pushdown: "full", BatchBytes: 1 << 20, ScanWindowBytes: 16 << 20, ResultTypes: RawTypes, PartitionedResults: Whole}
+	return Settings{Pushdown: "full", BatchBytes: 1 << 20, ScanWindowBytes: 16 << 20, Adaptive: adapt.On, ResultTypes: RawTypes, PartitionedResults: Whole}
 }
 
 func sessionSettings() Settings {
@@ -95,7 +98,13 @@ var settings = map[string]setting{
 		get: func(s *Settings) string { return string(s.PartitionedResults) },
 		set: func(s *Settings, v string) (err error) { s.PartitionedResults, err = parsePartitioning(v); return },
 	},
-	"adaptive":        fixed("off"),
+	"adaptive": {
+		get: func(s *Settings) string { return string(s.Adaptive) },
+		set: func(s *Settings, v string) error {
+			s.Adaptive = adapt.Mode(strings.ToLower(v))
+			return oneOf(string(s.Adaptive), string(adapt.On), string(adapt.Off), string(adapt.Always))
+		},
+	},
 	"exchange":        fixed("coordinator"),
 	"partial_results": fixed("off"),
 	"catalog":         fixed(CatalogName),

@@ -42,7 +42,7 @@ func TestSettingsRefuse(t *testing.T) {
 		{"result_types", "wrong", status.InvalidArgument},
 		{"partitioned_results", "many", status.InvalidArgument},
 		{"compression", "rar", status.InvalidArgument},
-		{"adaptive", "on", status.Unimplemented},
+		{"adaptive", "perhaps", status.InvalidArgument},
 		{"memory_limit", "1GB", status.InvalidArgument},
 		{"enable_external_access", "true", status.InvalidArgument},
 	} {

@@ -1,0 +1,152 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow/memory"
+)
+
+// TestRandomJoins asks joins by plain keys, whose scans narrow each other, at
+// every rung, waiting for none and for all that can be waited for.
+func TestRandomJoins(t *testing.T) {
+	t.Parallel()
+	d := newDuck(t)
+	for i := range *randomWorlds {
+		seed := *randomSeed + uint64(i)
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+			t.Cleanup(func() { mem.AssertSize(t, 0) }) // after the cluster's
+			w := newWorld(t, d, mem, randomRecipe(seed))
+			g := &sqlGen{r: draw(seed, "joins", 0), tables: w.tables}
+			for range *randomQueries {
+				sql, ordered := g.keyed()
+				for _, v := range []way{{"full", "1048576", "always"}, {"filter", "200", "always"}, {"full", "1048576", "off"}} {
+					if f := w.try(t, v, sql, ordered); f.kind != "" {
+						t.Errorf("%+v: %s\n%s: %s", v, sql, f.kind, f.text)
+						w.report(t, v, sql, ordered, f)
+						break
+					}
+				}
+			}
+		})
+	}
+}
+
+// keyed is a statement that joins by plain keys.
+func (g *sqlGen) keyed() (string, bool) {
+	return pick(g.r, []func() (string, bool){g.chain, g.chain, g.membership, g.joinedGroups})()
+}
+
+// key is a condition between plain columns of one type, of the same name where
+// both tables have it.
+func (g *sqlGen) key(a, b scope) string {
+	var both []string
+	for _, c := range a.table.columns {
+		for _, d := range b.table.columns {
+			if c.typ == d.typ && (c.name == d.name || g.r.IntN(4) == 0) {
+				both = append(both, a.column(c)+" = "+b.column(d))
+			}
+		}
+	}
+	cond := pick(g.r, both) // both have id
+	if g.r.IntN(6) == 0 {
+		cond += " AND " + g.predicate(pick(g.r, []scope{a, b}), 1)
+	}
+	return cond
+}
+
+// few is a filter that often leaves little or nothing of a table.
+func (g *sqlGen) few(s scope) string {
+	return pick(g.r, []string{"", " WHERE " + s.alias + ".id < 0", " WHERE " + s.alias + ".id <= 3", " WHERE " + s.alias + ".id % 7 = 1", g.where(s)})
+}
+
+// side is a table, or a query over one, with the table's columns under an alias.
+func (g *sqlGen) side(s scope) string {
+	inner := scope{s.table, "i"}
+	from := s.table.name + " i" + g.few(inner)
+	switch g.r.IntN(6) {
+	case 0:
+		return "(SELECT * FROM " + from + ") " + s.alias
+	case 1:
+		return "(SELECT DISTINCT * FROM " + from + ") " + s.alias
+	case 2:
+		return "(SELECT * FROM " + s.table.name + " UNION ALL SELECT * FROM " + from + ") " + s.alias
+	case 3:
+		return "(SELECT * FROM " + from + " ORDER BY i.id LIMIT 5) " + s.alias
+	}
+	return s.table.name + " " + s.alias
+}
+
+// chain joins three or four tables by plain keys, in any kinds and shapes.
+func (g *sqlGen) chain() (string, bool) {
+	scopes := []scope{g.scope("a"), g.scope("b"), g.scope("c"), g.scope("e")}[:3+g.r.IntN(2)]
+	from := g.side(scopes[0])
+	for i, s := range scopes[1:] {
+		kind := pick(g.r, []string{"JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"})
+		from += " " + kind + " " + g.side(s) + " ON " + g.key(scopes[g.r.IntN(i+1)], s)
+	}
+	where := g.few(pick(g.r, scopes))
+	if g.r.IntN(3) == 0 {
+		return "SELECT count(*), min(a.id), max(b.id), sum(c.id) FROM " + from + where, false
+	}
+	return "SELECT a.id AS i, b.id AS j, c.id AS k FROM " + from + where, false
+}
+
+// membership filters or marks the rows of one table by those of others.
+func (g *sqlGen) membership() (string, bool) {
+	a, b, c := g.scope("a"), g.scope("b"), g.scope("c")
+	col := pick(g.r, a.table.columns)
+	inner := b.column(b.table.columns[0])
+	needle := a.column(a.table.columns[0])
+	for _, d := range b.table.columns {
+		if d.name == col.name {
+			needle, inner = a.column(col), b.column(d)
+		}
+	}
+	from := b.table.name + " b" + g.few(b)
+	if g.r.IntN(2) == 0 {
+		from = b.table.name + " b JOIN " + g.side(c) + " ON " + g.key(b, c) + g.few(pick(g.r, []scope{b, c}))
+	}
+	in := pick(g.r, []string{" IN ", " NOT IN "}) + "(SELECT " + inner + " FROM " + from + ")"
+	exists := pick(g.r, []string{"EXISTS ", "NOT EXISTS "}) + "(SELECT 1 FROM " + b.table.name + " b WHERE " + g.key(a, b) + ")"
+	test := pick(g.r, []string{needle + in, exists})
+	if g.r.IntN(3) == 0 {
+		return "SELECT a.id, " + test + " AS m FROM " + a.table.name + " a" + g.few(a), false
+	}
+	word := pick(g.r, []string{"SEMI", "ANTI"})
+	if g.r.IntN(3) == 0 {
+		return "SELECT a.id FROM " + g.side(a) + " " + word + " JOIN " + g.side(b) + " ON " + g.key(a, b) + g.few(a), false
+	}
+	return "SELECT a.id FROM " + g.side(a) + g.andWhere(a, test), false
+}
+
+func (g *sqlGen) andWhere(s scope, test string) string {
+	if w := g.few(s); w != "" {
+		return w + " AND " + test
+	}
+	return " WHERE " + test
+}
+
+// joinedGroups joins a table with groups of another, or asks for them row by row.
+func (g *sqlGen) joinedGroups() (string, bool) {
+	a, b, c := g.scope("a"), g.scope("b"), g.scope("c")
+	col := pick(g.r, b.table.columns)
+	outer := a.column(a.table.columns[0])
+	for _, d := range a.table.columns {
+		if d.name == col.name {
+			outer = a.column(d)
+		}
+	}
+	call := pick(g.r, []string{"count(*)", "sum(b.id)", "min(b.id)", "count(DISTINCT b.id % 3)"})
+	if g.r.IntN(2) == 0 {
+		return fmt.Sprintf("SELECT a.id, (SELECT %s FROM %s b WHERE %s) AS s FROM %s a%s", call, b.table.name, g.key(a, b), a.table.name, g.few(a)), false
+	}
+	groups := fmt.Sprintf("(SELECT %s AS k, %s AS n FROM %s b%s GROUP BY k) q", b.column(col), call, b.table.name, g.few(b))
+	kind := pick(g.r, []string{"JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"})
+	sql := fmt.Sprintf("SELECT a.id, q.n FROM %s %s %s ON %s = q.k", g.side(a), kind, groups, outer)
+	if g.r.IntN(2) == 0 {
+		sql += " JOIN " + g.side(c) + " ON " + g.key(a, c)
+	}
+	return sql + g.few(a), false
+}

@@ -1,0 +1,132 @@
+package adapt
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/tributary-db/tributary/server/plan"
+)
+
+// Mode says when scans are waited for.
+type Mode string
+
+// The modes.
+const (
+	// Off keeps the static plan; it is also the empty Mode.
+	Off Mode = "off"
+	// On waits for scans that promise to be small beside those they help.
+	On Mode = "on"
+	// Always waits whatever the sizes, which tests want.
+	Always Mode = "always"
+)
+
+// Bounds of what is worth waiting for, in rows.
+const (
+	// maxRows: beyond it there will be more keys than fit an IN list.
+	maxRows = 2 * maxValues
+	// minHelped: a smaller scan is over before waiting pays.
+	minHelped = 20_000
+	// A filtered scan is much smaller than the one it helps, and one without any
+	// filter, whose keys may well be all there are, very much so.
+	ratio, plainRatio, plainRows = 10, 100, 1000
+)
+
+// candidate is a stage that others wait for.
+type candidate struct {
+	why string
+	// after are the candidates that may narrow this one.
+	after []int
+}
+
+// chooser picks the candidates of a plan.
+type chooser struct {
+	mode      Mode
+	root      plan.Node
+	scans     []*plan.Scan
+	estimates []int64 // rows, -1 for unknown
+	edges     []Edge
+	chosen    map[int]candidate
+}
+
+// choose goes from the smallest scan to the largest, so that each is after
+// smaller ones only.
+func (c *chooser) choose() map[int]candidate {
+	c.chosen = map[int]candidate{}
+	order := make([]int, len(c.scans))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(uint64(c.estimates[a]), uint64(c.estimates[b])) })
+	for rank, i := range order {
+		helped := c.helped(i, order[rank+1:])
+		why := c.worth(i, helped)
+		if why == "" {
+			continue
+		}
+		c.chosen[i] = candidate{why: why, after: c.narrowing(i)}
+	}
+	return c.chosen
+}
+
+// narrowing are the candidates so far with an edge to scan i.
+func (c *chooser) narrowing(i int) []int {
+	var out []int
+	for _, e := range c.edges {
+		if _, ok := c.chosen[e.From]; ok && e.To == i && !slices.Contains(out, e.From) {
+			out = append(out, e.From)
+		}
+	}
+	return out
+}
+
+// helped are those of the others that scan i can narrow or make needless.
+func (c *chooser) helped(i int, others []int) []int {
+	var out []int
+	needless := c.neededOnlyWith(i)
+	for _, o := range others {
+		edge := slices.ContainsFunc(c.edges, func(e Edge) bool { return e.From == i && e.To == o })
+		if edge || needless[o] {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// neededOnlyWith are the scans that do not matter when scan i is empty.
+func (c *chooser) neededOnlyWith(i int) map[int]bool {
+	facts := make(Facts, len(c.scans))
+	for j := range facts {
+		facts[j].State = Planned
+	}
+	facts[i].State = Finished
+	return findNeedless(c.root, facts)
+}
+
+// worth says why to wait for scan i, "" for not.
+func (c *chooser) worth(i int, helped []int) string {
+	if len(helped) == 0 {
+		return ""
+	}
+	if c.mode == Always {
+		return "always"
+	}
+	n := c.estimates[i]
+	if n < 0 || n > maxRows {
+		return ""
+	}
+	filtered := len(c.scans[i].Filter) > 0 || len(c.narrowing(i)) > 0
+	times := int64(ratio)
+	if !filtered {
+		times = plainRatio
+		if n > plainRows {
+			return ""
+		}
+	}
+	for _, o := range helped {
+		if size := c.estimates[o]; size >= minHelped && size >= times*max(n, 1) {
+			return fmt.Sprintf("about %d rows beside %d", n, size)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,162 @@
+package adapt_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/cockroachdb/datadriven"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tributary-db/tributary/server/adapt"
+	"github.com/tributary-db/tributary/server/plan"
+)
+
+// TestRules runs testdata/*. The commands, each over one SQL statement:
+//
+//	edges
+//	    prints which scan's column narrows which
+//	finish scan=s1 [rows=n]
+//	    prints the rules that fire when a scan has yielded n rows (none), with
+//	    the integers below n as the keys, and the scans of the plan after
+func TestRules(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, smallTables(t)...)
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			p := e.plan(t, d.Input)
+			switch d.Cmd {
+			case "edges":
+				return edgesText(p)
+			case "finish":
+				return finish(t, p, d)
+			}
+			t.Fatalf("%s: unknown command %s", d.Pos, d.Cmd)
+			return ""
+		})
+	})
+}
+
+func edgesText(p *plan.Plan) string {
+	out := plan.Print(p.Root)
+	for _, e := range adapt.Edges(p.Root) {
+		out += fmt.Sprintf("%s.c%d narrows %s.%s\n", scanName(p, e.From), e.FromColumn, scanName(p, e.To), p.Scans[e.To].Table.Arrow.Field(e.Column).Name)
+		if e.OrNull {
+			out = strings.TrimSuffix(out, "\n") + " where it is not NULL\n"
+		}
+	}
+	return out
+}
+
+func finish(t *testing.T, p *plan.Plan, d *datadriven.TestData) string {
+	facts := factsOf(p)
+	rows := 0
+	if d.HasArg("rows") {
+		d.ScanArgs(t, "rows", &rows)
+	}
+	var scan string
+	d.ScanArgs(t, "scan", &scan)
+	for i := range facts {
+		if facts[i].ID == scan {
+			facts.finish(t, p, i, rows)
+		}
+	}
+	root, fired := applyAll(t, p.Root, adapt.Facts(facts))
+	out := "rules: " + strings.Join(fired, ", ") + "\n"
+	for i, s := range plan.Scans(root) {
+		out += p.Scans[i].ID + ": " + plan.Line(s) + "\n"
+	}
+	return out
+}
+
+// factsMaker makes facts of a test.
+type factsMaker adapt.Facts
+
+func factsOf(p *plan.Plan) factsMaker {
+	var out factsMaker
+	for _, s := range p.Scans {
+		out = append(out, adapt.ScanFacts{ID: s.ID, State: adapt.Planned, Keys: map[int]*adapt.Keys{}})
+	}
+	return out
+}
+
+// finish gives a scan rows whose keys are the integers below their number, where
+// the type can be made from them, and one NULL.
+func (f factsMaker) finish(t *testing.T, p *plan.Plan, i, rows int) {
+	f[i].State, f[i].Rows = adapt.Finished, int64(rows)
+	for _, e := range adapt.Edges(p.Root) {
+		if e.From != i || f[i].Keys[e.FromColumn] != nil {
+			continue
+		}
+		b := array.NewBuilder(memory.DefaultAllocator, p.Scans[i].Spec.OutputSchema().Field(e.FromColumn).Type)
+		for n := range rows {
+			require.NoError(t, b.AppendValueFromString(strconv.Itoa(n)))
+		}
+		b.AppendNull()
+		values := b.NewArray()
+		f[i].Keys[e.FromColumn] = adapt.NewKeys(values.DataType())
+		f[i].Keys[e.FromColumn].Add(values)
+		values.Release()
+		b.Release()
+	}
+}
+
+func applyAll(t *testing.T, root plan.Node, facts adapt.Facts) (plan.Node, []string) {
+	var fired []string
+	for _, r := range adapt.Rules() {
+		next, changed, err := r.Apply(root, facts)
+		require.NoError(t, err)
+		require.Equal(t, plan.Print(next) != plan.Print(root), changed, "%s lies about its change", r.Name())
+		if root = next; changed {
+			fired = append(fired, r.Name())
+		}
+	}
+	return root, fired
+}
+
+// TestRulesAreIdempotent: no rule, and not the list, changes a plan twice, the
+// plan that they are given, or its columns, whatever is known.
+func TestRulesAreIdempotent(t *testing.T) {
+	t.Parallel()
+	tables, statements := tpch(t)
+	e := newEnv(t, tables...)
+	r := rand.New(rand.NewPCG(1, 2))
+	fired := map[string]int{}
+	for _, sql := range statements {
+		p := e.plan(t, sql)
+		before := plan.Print(p.Root)
+		for range 20 {
+			facts := factsOf(p)
+			for i := range facts {
+				if r.IntN(3) == 0 {
+					facts.finish(t, p, i, r.IntN(3))
+				}
+			}
+			once, names := applyAll(t, p.Root, adapt.Facts(facts))
+			twice, again := applyAll(t, once, adapt.Facts(facts))
+			require.Empty(t, again, sql)
+			require.Equal(t, plan.Print(once), plan.Print(twice), sql)
+			require.Equal(t, p.Root.Columns(), once.Columns(), sql)
+			for _, n := range names {
+				fired[n]++
+			}
+		}
+		require.Equal(t, before, plan.Print(p.Root), sql)
+	}
+	require.Greater(t, fired["semi_join_filter"], 20)
+	require.Greater(t, fired["empty_propagation"], 20)
+}
+
+// TestRuleNames pins the order.
+func TestRuleNames(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, r := range adapt.Rules() {
+		names = append(names, r.Name())
+	}
+	require.Equal(t, []string{"semi_join_filter", "empty_propagation", "check"}, names)
+}

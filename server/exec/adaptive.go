@@ -1,0 +1,245 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/tributary-db/tributary/server/adapt"
+	"github.com/tributary-db/tributary/server/engine"
+)
+
+// DefaultHeldBytes is how much of the scans that others wait for a query holds.
+const DefaultHeldBytes = 64 << 20
+
+// adaptive is the source of a plan that waits for some scans before the engine
+// starts. The wait happens in the first Next, so that what it meets is reported
+// as any other failure of the running query.
+type adaptive struct {
+	query  *query
+	graph  *adapt.Graph
+	stages []*stage
+
+	mu     sync.Mutex // held while the scans are waited for
+	begun  bool
+	source source
+	err    error
+
+	rounds atomic.Pointer[[]adapt.Round]
+}
+
+// adaptive returns nil when the plan is to be run as it is.
+func (q *query) adaptive() *adaptive {
+	estimates := make([]int64, len(q.scans))
+	for i, s := range q.scans {
+		estimates[i] = s.estimate()
+	}
+	g := adapt.New(q.plan, q.opts.Adaptive, estimates)
+	if g == nil {
+		return nil
+	}
+	a := &adaptive{query: q, graph: g}
+	for _, s := range q.scans {
+		a.stages = append(a.stages, &stage{scan: s, state: adapt.Planned})
+	}
+	return a
+}
+
+// estimate is the number of rows that the scan may yield, -1 for unknown.
+func (s *remoteScan) estimate() int64 {
+	spec := &s.plan.Spec
+	if spec.Grouped() && len(spec.GroupBy) == 0 {
+		return int64(max(len(s.plan.Targets), 1))
+	}
+	n := s.tableRows()
+	for range spec.Filter {
+		n = max(n/5, min(n, 1)) // the engine's own guess for one predicate
+	}
+	if spec.Limit >= 0 && !spec.Grouped() && n > spec.Limit*int64(len(s.plan.Targets)) {
+		n = spec.Limit * int64(len(s.plan.Targets))
+	}
+	return n
+}
+
+// Next waits for the scans that come first, starts the engine, and yields its
+// rows.
+func (a *adaptive) Next(ctx context.Context) (arrow.RecordBatch, error) {
+	source, err := a.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return source.Next(ctx)
+}
+
+func (a *adaptive) start(ctx context.Context) (source, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.begun {
+		return a.source, a.err
+	}
+	a.begun = true
+	stop := context.AfterFunc(ctx, func() { a.query.cancel(context.Cause(ctx)) })
+	defer stop()
+	if a.err = a.run(); a.err != nil {
+		return nil, a.err
+	}
+	a.source, a.err = a.query.runEngine(a.query.plan.Residual, nil, a.inputs())
+	return a.source, a.err
+}
+
+func (a *adaptive) inputs() map[string]engine.Input {
+	inputs := make(map[string]engine.Input, len(a.stages))
+	for _, s := range a.stages {
+		inputs[s.scan.plan.ID] = &stageInput{newInput(s.scan, false), s}
+	}
+	return inputs
+}
+
+// Close stops the engine, when it has started. Whoever closes has stopped the
+// query, which ends the wait.
+func (a *adaptive) Close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.begun {
+		a.begun, a.err = true, a.query.stopped()
+	}
+	var err error
+	if a.source != nil {
+		err = a.source.Close()
+	}
+	for _, s := range a.stages {
+		s.release() // nobody reads it any more
+	}
+	return err
+}
+
+// waiting is the run of the stages that others wait for.
+type waiting struct {
+	*adaptive
+	ctx    context.Context // ends when the waiting does
+	cancel context.CancelFunc
+	events chan event
+	pulls  sync.WaitGroup
+	room   atomic.Int64
+}
+
+// run runs the stages that come first, one round after the other.
+func (a *adaptive) run() error {
+	w := &waiting{adaptive: a, events: make(chan event, len(a.stages))}
+	w.ctx, w.cancel = context.WithCancel(a.query.ctx)
+	w.room.Store(a.query.exec.cfg.HeldBytes)
+	err := w.loop()
+	w.cancel()
+	w.pulls.Wait()
+	a.publish()
+	for _, r := range a.graph.Rounds() {
+		a.query.exec.metrics.round(r)
+	}
+	return err
+}
+
+func (w *waiting) loop() error {
+	for !w.graph.Done() {
+		if err := w.begin(w.graph.Ready()); err != nil {
+			return err
+		}
+		w.publish()
+		select {
+		case e := <-w.events:
+			if err := w.handle(e); err != nil {
+				return err
+			}
+		case <-w.query.ctx.Done():
+			return w.query.explain(nil)
+		}
+	}
+	return nil
+}
+
+// publish makes the rounds so far visible to others.
+func (a *adaptive) publish() {
+	rounds := a.graph.Rounds()
+	a.rounds.Store(&rounds)
+}
+
+// begin opens the scans of stages and holds what they yield.
+func (w *waiting) begin(ready []int) error {
+	w.graph.Start(ready)
+	for _, i := range ready {
+		s := w.stages[i]
+		open, err := s.scan.open(w.query.ctx, nil)
+		if err != nil {
+			return err
+		}
+		s.open, s.state = open, adapt.Running
+		keys := w.graph.Keys(i)
+		w.pulls.Go(func() { w.events <- event{i, s.pull(w.ctx, keys, &w.room)} })
+	}
+	return nil
+}
+
+func (w *waiting) handle(e event) error {
+	s := w.stages[e.stage]
+	switch {
+	case s.state != adapt.Running:
+		return nil // it was cancelled, and its end says nothing
+	case errors.Is(e.err, errTooMuch):
+		w.giveUp()
+		return nil
+	case e.err != nil:
+		return w.query.explain(e.err)
+	}
+	change, err := w.graph.Finish(e.stage, s.rows, s.bytes)
+	if err != nil {
+		return err
+	}
+	s.state = adapt.Finished
+	s.open.close()
+	w.apply(change)
+	return nil
+}
+
+// apply makes the stages follow a change of the plan.
+func (w *waiting) apply(c adapt.Change) {
+	for _, i := range c.Stop {
+		w.stages[i].state = adapt.Cancelled
+		w.stages[i].open.close()
+	}
+	for _, i := range c.Removed {
+		w.stages[i].state = adapt.Removed
+	}
+	for _, i := range c.Narrowed {
+		w.stages[i].narrow(w.graph.Filters(i))
+	}
+}
+
+// giveUp goes on without waiting: what was held is read first, the rest streams.
+func (w *waiting) giveUp() {
+	w.graph.Abandon("what was waited for is more than may be held: it streams, and nothing more is adapted")
+}
+
+// selected is a batch with some columns under the names of schema. The caller
+// keeps its own reference.
+func selected(b arrow.RecordBatch, schema *arrow.Schema, columns []int) arrow.RecordBatch {
+	picked := make([]arrow.Array, len(columns))
+	for i, c := range columns {
+		picked[i] = b.Column(c)
+	}
+	return array.NewRecordBatch(schema, picked, b.NumRows())
+}
+
+// Rounds are the decisions taken so far while the query ran.
+func (s *Stream) Rounds() []adapt.Round {
+	a, ok := s.source.(*adaptive)
+	if !ok {
+		return nil
+	}
+	if rounds := a.rounds.Load(); rounds != nil {
+		return *rounds
+	}
+	return nil
+}
