@@ -80,7 +80,7 @@ func (s *stage) narrow(filters []plan.RuntimeFilter) {
 		exprs[i] = f.Expr
 	}
 	planned := s.scan.query.planned(s.scan)
-	s.scan = &remoteScan{query: s.scan.query, plan: planned.plan.Narrow(exprs), schema: planned.schema, stats: planned.stats}
+	s.scan = &remoteScan{query: s.scan.query, plan: planned.plan.Narrow(exprs), schema: planned.schema, stats: planned.stats, shared: planned.shared}
 }
 
 // planned is the scan of the plan that s came from.
