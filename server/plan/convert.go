@@ -111,6 +111,7 @@ func isHuge(t Type) bool { return t == "HUGEINT" }
 func isDecimal(t arrow.DataType) bool { return t.ID() == arrow.DECIMAL128 }
 
 func (c converter) comparison(op string, l, r Expr) (pushdown.Expr, error) {
+	op, l, r = withoutZone(op, l, r)
 	code := compareOp(op)
 	if code == 0 {
 		return nil, notPushed("comparison %s is not pushed", op)
@@ -304,7 +305,7 @@ func (c converter) unary(e *Operator) (pushdown.Expr, error) {
 }
 
 func (c converter) in(in []Expr, negated bool) (pushdown.Expr, error) {
-	args, err := c.list(in)
+	args, err := c.list(allWithoutZone(in))
 	if err != nil {
 		return nil, err
 	}
