@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -9,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/flight"
+	"github.com/apache/arrow-go/v18/arrow/flight/flightsql"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
@@ -268,4 +272,49 @@ func TestRulesAreReadAgain(t *testing.T) {
 	require.Equal(t, "1", b.Column(0).ValueStr(0))
 	b.Release()
 	require.NoError(t, stream.Close())
+}
+
+// TestMetadataOfARestrictedUser: what the metadata calls and prepared statements
+// tell is what SQL tells.
+func TestMetadataOfARestrictedUser(t *testing.T) {
+	t.Parallel()
+	_, policy := policyFile(t, `{users: {ann: [narrow], bob: [none]}, roles: {narrow: [{tables: [t], rows: "k = 3", columns: [v]}], none: []}}`)
+	client, _, ann, bob := signedIn(t, server.Config{Logger: zerolog.Nop(), Access: policy})
+	tables := func(ctx context.Context) [][]byte {
+		info, err := client.GetTables(ctx, &flightsql.GetTablesOpts{IncludeSchema: true})
+		require.NoError(t, err)
+		r, err := fetchInfo(ctx, client, info)
+		require.NoError(t, err)
+		defer r.release()
+		var schemas [][]byte
+		for _, b := range r.batches {
+			for i := range int(b.NumRows()) {
+				require.Equal(t, "t", b.Column(2).ValueStr(i))
+				schemas = append(schemas, bytes.Clone(b.Column(4).(*array.Binary).Value(i)))
+			}
+		}
+		return schemas
+	}
+	require.Empty(t, tables(bob))
+	schemas := tables(ann)
+	require.Len(t, schemas, 1)
+	schema, err := flight.DeserializeSchema(schemas[0], memory.DefaultAllocator)
+	require.NoError(t, err)
+	require.Equal(t, 1, schema.NumFields())
+	require.Equal(t, "v", schema.Field(0).Name)
+
+	prepared, err := client.Prepare(ann, "SELECT * FROM t WHERE v > 10")
+	require.NoError(t, err)
+	require.Equal(t, 1, prepared.DatasetSchema().NumFields())
+	info, err := prepared.Execute(ann)
+	require.NoError(t, err)
+	r, err := fetchInfo(ann, client, info)
+	require.NoError(t, err)
+	require.EqualValues(t, 2143-2, r.rows(), "k = 3 holds for 3, 10, 17, …")
+	r.release()
+	require.NoError(t, prepared.Close(ann))
+	_, err = client.Prepare(bob, "SELECT * FROM t")
+	require.ErrorContains(t, err, "does not exist")
+	_, err = client.Prepare(ann, "SELECT k FROM t")
+	require.Error(t, err)
 }
