@@ -24,7 +24,9 @@ type stage struct {
 	held  []arrow.RecordBatch
 	bytes int64
 	rows  int64
-	taken atomic.Bool // of a stage that goes on running: somebody reads it
+	// reserved of the query's memory for held.
+	reserved int64
+	taken    atomic.Bool // of a stage that goes on running: somebody reads it
 }
 
 // event is the end of a stage's wait: all rows are held, or it failed.
@@ -44,22 +46,28 @@ func (s *stage) pull(ctx context.Context, keys map[int]*adapt.Keys, room *atomic
 		if err != nil {
 			return err
 		}
-		s.hold(batch)
+		reserved := s.hold(batch)
 		for column, k := range keys {
 			k.Add(batch.Column(column))
 		}
-		if room.Add(-size(batch)) < 0 {
+		if room.Add(-size(batch)) < 0 || reserved != nil {
 			return errTooMuch
 		}
 	}
 }
 
-func (s *stage) hold(batch arrow.RecordBatch) {
+// hold takes over a batch; it fails when the memory for it cannot be reserved.
+func (s *stage) hold(batch arrow.RecordBatch) error {
 	bytes := size(batch)
 	s.held = append(s.held, batch)
 	s.rows += batch.NumRows()
 	s.bytes += bytes
 	s.scan.query.exec.metrics.inflight(bytes)
+	if err := s.scan.query.budget.Reserve(bytes); err != nil {
+		return err
+	}
+	s.reserved += bytes
+	return nil
 }
 
 // errTooMuch ends the wait for a stage that yields more than may be held.
@@ -69,7 +77,8 @@ var errTooMuch = errors.New("more than may be held")
 func (s *stage) release() {
 	releaseAll(s.held)
 	s.scan.query.exec.metrics.inflight(-s.bytes)
-	s.held, s.bytes = nil, 0
+	s.scan.query.budget.Release(s.reserved)
+	s.held, s.bytes, s.reserved = nil, 0, 0
 }
 
 // narrow gives the stage's scan filters. It shares the statistics of the scan
