@@ -41,6 +41,8 @@ func rules(level Pushdown) []Rule {
 		{limitPushdown{}, []Pushdown{PushdownFull}},
 		// When the aggregates are where they will run.
 		{reducePushdown{}, []Pushdown{PushdownFull}},
+		// After all that may give a better reason.
+		{stayReasons{}, []Pushdown{PushdownFull}},
 		// Last: it only checks.
 		{planCheck{}, []Pushdown{PushdownFull, PushdownFilter, PushdownOff}},
 	}
