@@ -111,7 +111,7 @@ func TestClickBench(t *testing.T) {
 				}
 				text := w.explain(t, q.sql)
 				if strings.Contains(text, "\nscan ") { // else it is answered without reading rows
-					require.Contains(t, text, "scan s1: main.hits, "+q.rung+"\n", "%d: %s", i+1, q.sql)
+					require.Contains(t, text, "scan1: main.hits, "+q.rung+"\n", "%d: %s", i+1, q.sql)
 				}
 				want, err := w.oracle(q.sql, w.inputs)
 				require.NoError(t, err)

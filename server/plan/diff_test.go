@@ -274,7 +274,7 @@ func (w *world) execute(t testing.TB, p *Plan) []string {
 		}
 		return w.run(t, q)
 	case PassThrough:
-		return passed(t, p, inputs["s1"].(*memoryInput))
+		return passed(t, p, inputs["scan1"].(*memoryInput))
 	}
 	t.Fatalf("%s: unexpected kind %s", p.SQL, p.Kind)
 	return nil

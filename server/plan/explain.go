@@ -75,7 +75,7 @@ func (w *explainer) block(depth int, text string) {
 }
 
 func (w *explainer) scan(s *RemoteScan) {
-	w.line(0, "scan %s: %s, %s", s.ID, s.Table.ID(), rungText(&s.Spec))
+	w.line(0, "%s: %s, %s", s.ID, s.Table.ID(), rungText(&s.Spec))
 	w.spec(1, &s.Spec)
 	if s.Whole != "" {
 		w.line(1, "groups are whole: %s", s.Whole)

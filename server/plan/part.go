@@ -23,15 +23,12 @@ type Part struct {
 	Spec pushdown.Spec
 	// Columns select the spec's output columns, when Residual is empty.
 	Columns []int
-	// Residual is run over the scan, which it reads as remote('s1').
+	// Residual is run over the scan, which it reads as remote('scan1').
 	Residual string
 	// Scanner, in the life Epoch, owns the partitions; Version is that of its
 	// share of the table.
 	Scanner, Epoch, Version string
 }
-
-// partScan is the ID of the only scan of a plan that has parts.
-const partScan = "s1"
 
 // Parts divides a plan into one part for each scanner, or for each partition.
 // Only a plan that handles every row on its own has parts, because their union
@@ -78,7 +75,7 @@ func (p *Plan) divisible() (*RemoteScan, error) {
 	if p.Root == nil {
 		return nil, notDivided("%s", kindText(p.Kind))
 	}
-	if len(p.Scans) != 1 || p.Scans[0].ID != partScan {
+	if len(p.Scans) != 1 || p.Scans[0].ID != scanID(1) {
 		return nil, notDivided("it reads %d tables", len(p.Scans))
 	}
 	if err := rowByRow(p.Root); err != nil {
@@ -118,7 +115,7 @@ func (p *Part) Plan(snap *catalog.Snapshot) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &RemoteScan{ID: partScan, Table: table, Spec: p.Spec, Targets: []Target{{
+	r := &RemoteScan{ID: scanID(1), Table: table, Spec: p.Spec, Targets: []Target{{
 		Scanner: scanner, Partitions: p.Spec.Partitions, Version: p.Version, Pinned: true,
 		Split: SplitFor(table, scanner, p.Spec),
 	}}}

@@ -141,16 +141,16 @@ func TestExplainAnalyze(t *testing.T) {
 	env := newRulesEnv(t)
 	p, err := New(env.binder).Plan(t.Context(), "SELECT s, count(*) FROM u GROUP BY s", env.snap, Options{})
 	require.NoError(t, err)
-	stats := Stats{Scans: []ScanStats{{ID: "s1", Table: "main.u", Targets: []TargetStats{{
+	stats := Stats{Scans: []ScanStats{{ID: "scan1", Table: "main.u", Targets: []TargetStats{{
 		Scanner: "s1", Mode: ModeAggregate, Duration: 1234567 * time.Nanosecond, Retries: 1,
 		Counts: Counts{RowsScanned: 100, RowsReceived: 4, BytesReceived: 512, Batches: 1},
 	}}}}}
 	text := p.ExplainAnalyze(stats)
 	require.Contains(t, text, "measured: mode aggregate, 100 rows scanned, 4 rows and 512 bytes received in 1 batches, 1.23ms, 1 retries on replicas")
 	require.Contains(t, text, "total: 100 rows scanned, 4 rows and 512 bytes received in 1 batches")
-	require.True(t, strings.HasPrefix(text, strings.SplitN(p.Explain(), "scan s1", 2)[0]))
+	require.True(t, strings.HasPrefix(text, strings.SplitN(p.Explain(), "scan1", 2)[0]))
 
-	quiet := p.ExplainAnalyze(Stats{Scans: []ScanStats{{ID: "s1", Targets: []TargetStats{{}}}}})
+	quiet := p.ExplainAnalyze(Stats{Scans: []ScanStats{{ID: "scan1", Targets: []TargetStats{{}}}}})
 	require.Contains(t, quiet, "measured: mode nothing received")
 	require.NotContains(t, p.ExplainAnalyze(Stats{}), "measured")
 	require.Equal(t, Counts{RowsScanned: 100, RowsReceived: 4, BytesReceived: 512, Batches: 1}, stats.Total())

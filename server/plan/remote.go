@@ -35,7 +35,7 @@ func (p *Plan) addScan(s *Scan, reasons []string) error {
 		return err
 	}
 	r := &RemoteScan{
-		ID: "s" + strconv.Itoa(len(p.Scans)+1), Table: s.Table, Spec: spec,
+		ID: scanID(len(p.Scans) + 1), Table: s.Table, Spec: spec,
 		Types: specTypes(s, &spec), Targets: targets, Reasons: reasons,
 	}
 	if s.Partial != nil && s.Partial.Reduce != nil {
@@ -48,6 +48,9 @@ func (p *Plan) addScan(s *Scan, reasons []string) error {
 	}
 	return nil
 }
+
+// scanID names the nth scan of a plan in EXPLAIN and in residual SQL.
+func scanID(n int) string { return "scan" + strconv.Itoa(n) }
 
 // pin makes every scanner keep to the statistics that the plan relies on.
 func (s *RemoteScan) pin(pinned bool) {

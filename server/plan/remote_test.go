@@ -67,17 +67,17 @@ func TestScanSQL(t *testing.T) {
 		scan *Scan
 		want string
 	}{
-		{rows([]int{2, 0}, "VARCHAR", "INTEGER"), "SELECT x0 AS c0, x1 AS c1 FROM remote('s1') AS r(x0, x1)"},
-		{rows([]int{0, 2, 0}, "INTEGER", "VARCHAR", "INTEGER"), "SELECT x0 AS c0, x1 AS c1, x0 AS c2 FROM remote('s1') AS r(x0, x1)"},
-		{rows([]int{6, 13, 15}, "HUGEINT", "VARCHAR", "INTEGER[]"), "SELECT CAST(x0 AS HUGEINT) AS c0, x1 AS c1, x2 AS c2 FROM remote('s1') AS r(x0, x1, x2)"},
-		{rows([]int{-1}, "BIGINT"), "SELECT CAST(0 AS BIGINT) AS c0 FROM remote('s1') AS r(x0)"},
-		{rows(nil), "SELECT x0 AS c0 FROM remote('s1') AS r(x0)"},
+		{rows([]int{2, 0}, "VARCHAR", "INTEGER"), "SELECT x0 AS c0, x1 AS c1 FROM remote('scan1') AS r(x0, x1)"},
+		{rows([]int{0, 2, 0}, "INTEGER", "VARCHAR", "INTEGER"), "SELECT x0 AS c0, x1 AS c1, x0 AS c2 FROM remote('scan1') AS r(x0, x1)"},
+		{rows([]int{6, 13, 15}, "HUGEINT", "VARCHAR", "INTEGER[]"), "SELECT CAST(x0 AS HUGEINT) AS c0, x1 AS c1, x2 AS c2 FROM remote('scan1') AS r(x0, x1, x2)"},
+		{rows([]int{-1}, "BIGINT"), "SELECT CAST(0 AS BIGINT) AS c0 FROM remote('scan1') AS r(x0)"},
+		{rows(nil), "SELECT x0 AS c0 FROM remote('scan1') AS r(x0)"},
 		{
 			&Scan{Table: table, Limit: pushdown.NoLimit, Partial: &Partial{
 				Keys:       []Expr{&Ref{Index: 2, RefType: "VARCHAR"}},
 				Aggregates: []PartialAggregate{{Func: pushdown.Sum, Arg: &Ref{Index: 0, RefType: "INTEGER"}, Type: "HUGEINT"}, {Func: pushdown.CountStar, Type: "BIGINT"}},
 			}},
-			"SELECT x0 AS c0, CAST(x1 AS HUGEINT) AS c1, x2 AS c2 FROM remote('s1') AS r(x0, x1, x2)",
+			"SELECT x0 AS c0, CAST(x1 AS HUGEINT) AS c1, x2 AS c2 FROM remote('scan1') AS r(x0, x1, x2)",
 		},
 	}
 	for _, c := range cases {

@@ -13,7 +13,7 @@ import (
 func TestPartRoundTrip(t *testing.T) {
 	t.Parallel()
 	want := plan.Part{
-		SQL: "SELECT 'é'", Residual: "SELECT x0 FROM remote('s1') AS r(x0)", Columns: []int{1, 0},
+		SQL: "SELECT 'é'", Residual: "SELECT x0 FROM remote('scan1') AS r(x0)", Columns: []int{1, 0},
 		Scanner: "s1", Epoch: "e", Version: "v",
 		Schema: arrow.NewSchema([]arrow.Field{{Name: "a", Type: &arrow.Decimal128Type{Precision: 9, Scale: 2}, Nullable: true}}, nil),
 		Spec: pushdown.Spec{
