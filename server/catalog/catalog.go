@@ -26,7 +26,8 @@ type Config struct {
 	Scanners []string
 	// Refresh is the time between two greetings of a scanner.
 	Refresh time.Duration
-	// Timeout bounds one greeting.
+	// Timeout bounds one greeting; the first one, for which a scanner may have to
+	// look at many files, may take ten times as long.
 	Timeout time.Duration
 	// Coordinator is this node's name, for the scanners' logs.
 	Coordinator string
@@ -216,12 +217,17 @@ func (c *Catalog) hello(ctx context.Context, p *peer) (*codec.Hello, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, p.patience(c.cfg.Timeout))
 	defer cancel()
+	begun := time.Now()
 	hello, err := client.Hello(ctx, codec.HelloRequest{
 		ProtocolMin: codec.ProtocolMin, ProtocolLatest: codec.ProtocolLatest, Coordinator: c.cfg.Coordinator,
 	})
-	return hello, status.Wrap(status.Unavailable, err, "scanner at %s does not answer", p.addr)
+	if err != nil {
+		return nil, status.Wrap(status.Unavailable, err, "scanner at %s does not answer", p.addr)
+	}
+	p.took(time.Since(begun))
+	return hello, nil
 }
 
 func (c *Catalog) log(p *peer, event string, err error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown/status"
@@ -22,6 +23,25 @@ type peer struct {
 	print  string       // fingerprint of hello
 	err    error        // why it is not usable now
 	tried  bool         // err is what a greeting said
+	last   time.Duration
+}
+
+// patience is how long the next greeting may take: a scanner of very many tables
+// needs longer than timeout.
+func (p *peer) patience(timeout time.Duration) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.hello == nil {
+		return 10 * timeout
+	}
+	return max(timeout, 4*p.last)
+}
+
+// took notes the duration of a greeting that was answered.
+func (p *peer) took(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = d
 }
 
 func newPeer(addr string) *peer {
