@@ -52,7 +52,7 @@ func overLink(t *testing.T, d *duck, link *netem.Link) (*server.Coordinator, *ne
 func TestCompression(t *testing.T) {
 	t.Parallel()
 	d := newDuck(t)
-	slow, proxy := overLink(t, d, &netem.Link{Delay: time.Millisecond, BytesPerSecond: 20 << 20})
+	slow, proxy := overLink(t, d, &netem.Link{Delay: time.Millisecond, BytesPerSecond: 5 << 20})
 	near, _ := overLink(t, d, nil)
 	bytesOf := func(c *server.Coordinator, compression string) int64 {
 		set := query.DefaultSettings()
