@@ -52,7 +52,7 @@ func overLink(t *testing.T, d *duck, link *netem.Link) (*server.Coordinator, *ne
 func TestCompression(t *testing.T) {
 	t.Parallel()
 	d := newDuck(t)
-	slow, proxy := overLink(t, d, &netem.Link{Delay: time.Millisecond, BytesPerSecond: 5 << 20})
+	slow, proxy := overLink(t, d, &netem.Link{Delay: time.Millisecond, BytesPerSecond: 2 << 20})
 	near, _ := overLink(t, d, nil)
 	bytesOf := func(c *server.Coordinator, compression string) int64 {
 		set := query.DefaultSettings()
@@ -70,11 +70,17 @@ func TestCompression(t *testing.T) {
 	require.Greater(t, plain, int64(20<<20))
 	require.Less(t, bytesOf(near, "lz4"), plain*3/4)
 	require.Less(t, bytesOf(near, "zstd"), plain/2)
-	before := proxy.ToClient()
-	automatic := bytesOf(slow, "default")
+	automatic, sent := int64(0), int64(0)
+	for range 3 { // on a busy machine the processor may be the bottleneck for once
+		before := proxy.ToClient()
+		automatic = bytesOf(slow, "default")
+		if sent = proxy.ToClient() - before; automatic < plain*3/4 {
+			break
+		}
+	}
 	require.Less(t, automatic, plain*3/4, "the link is the bottleneck")
-	require.Greater(t, proxy.ToClient()-before, automatic)
-	require.Less(t, proxy.ToClient()-before, 2*plain, fmt.Sprint("two scans of ", plain))
+	require.Greater(t, sent, automatic)
+	require.Less(t, sent, 2*plain, fmt.Sprint("two scans of ", plain))
 }
 
 // TestCutConnection: rows that a lost connection did not bring are an error.
