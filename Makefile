@@ -81,7 +81,7 @@ pure: ## the packages that must work without cgo
 .PHONY: race
 race: ## all Go tests under the race detector
 	mkdir -p $(RESULTS)
-	$(GO) test -race -timeout 20m -json ./... > $(RESULTS)/race.json || true
+	$(GO) test -race -timeout 40m -json ./... > $(RESULTS)/race.json || true
 
 .PHONY: clients
 clients: build python jdbc sqlalchemy node tpch tpcds
