@@ -140,10 +140,7 @@ func (s *session) check(sql string) error {
 	if err := checkShape(reply.Statement[0]); err != nil {
 		return err
 	}
-	if !bytes.Contains(reply.Statement[0], []byte(`"TABLE_FUNCTION"`)) {
-		return nil
-	}
-	return s.checkFunctions(reply.Statement[0])
+	return s.shadow.denied.check(reply.Statement[0])
 }
 
 func (s *session) parseError(sql string, reply serialized) error {
@@ -176,50 +173,6 @@ func (s *session) replyError(sql string, reply serialized) error {
 		text += " (line " + strconv.Itoa(line) + ", column " + strconv.Itoa(column) + ")"
 	}
 	return duckError(text)
-}
-
-func (s *session) checkFunctions(statement []byte) error {
-	var tree any
-	if err := json.Unmarshal(statement, &tree); err != nil {
-		return status.Wrap(status.Internal, err, "read the parsed statement")
-	}
-	if name := s.deniedIn(tree); name != "" {
-		return status.New(status.PermissionDenied,
-			"the table function %s is not available: statements read federated tables only, not files or the engine itself", name)
-	}
-	return nil
-}
-
-// deniedIn returns the name of a denied table function that a parse tree calls.
-func (s *session) deniedIn(tree any) string {
-	switch t := tree.(type) {
-	case []any:
-		for _, child := range t {
-			if name := s.deniedIn(child); name != "" {
-				return name
-			}
-		}
-	case map[string]any:
-		if name := calledFunction(t); s.shadow.denied[name] {
-			return name
-		}
-		for _, child := range t {
-			if name := s.deniedIn(child); name != "" {
-				return name
-			}
-		}
-	}
-	return ""
-}
-
-// calledFunction is the function of a TABLE_FUNCTION node, in lower case.
-func calledFunction(node map[string]any) string {
-	if node["type"] != "TABLE_FUNCTION" {
-		return ""
-	}
-	function, _ := node["function"].(map[string]any)
-	name, _ := function["function_name"].(string)
-	return strings.ToLower(name)
 }
 
 // describe prepares the statement and reads its parameters and result columns.

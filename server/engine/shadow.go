@@ -29,7 +29,7 @@ type shadow struct {
 	db      duckdb.Database
 	refs    atomic.Int64
 	broken  map[string]error // tables left out, by lower-case name
-	denied  map[string]bool  // table functions that statements may not call
+	denied  denied           // what statements may not name
 	slots   chan struct{}    // one per session in use
 
 	mu   sync.Mutex
@@ -63,7 +63,7 @@ func (sh *shadow) setUp(tables []ShadowTable) error {
 	if err := exec(conn, attachCatalog, "SET disabled_optimizers = "+quoteString(disabled)); err != nil {
 		return err
 	}
-	if sh.denied, err = deniedFunctions(conn); err != nil {
+	if sh.denied, err = readDenied(conn); err != nil {
 		return err
 	}
 	if err := sh.createTables(conn, tables); err != nil {

@@ -101,7 +101,7 @@ func TestPlanKinds(t *testing.T) {
 		"SELECT u.a FROM u, t":                                        Residual,
 		"SELECT * FROM range(3)":                                      Residual,
 		"SELECT a FROM u TABLESAMPLE 50%":                             Original,
-		"SELECT * FROM duckdb_settings()":                             Local,
+		"SELECT * FROM duckdb_keywords()":                             Local,
 		"SELECT count(*) FROM information_schema.columns":             Local,
 		"SELECT a FROM u WHERE a IN (SELECT a FROM t USING SAMPLE 3)": Original,
 	}
