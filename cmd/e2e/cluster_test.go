@@ -51,13 +51,19 @@ func startScanner(t *testing.T, n node, mem memory.Allocator) string {
 // SQL listener: tests use its Service.
 func startCluster(t *testing.T, nodes []node, mem memory.Allocator) *server.Coordinator {
 	t.Helper()
+	return startMeasured(t, nodes, mem, prometheus.NewRegistry())
+}
+
+// startMeasured is startCluster with a registry for the coordinator's metrics.
+func startMeasured(t *testing.T, nodes []node, mem memory.Allocator, registry prometheus.Registerer) *server.Coordinator {
+	t.Helper()
 	var addrs []string
 	for _, n := range nodes {
 		addrs = append(addrs, startScanner(t, n, mem))
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	c, err := server.New(ctx, server.Config{Scanners: addrs, Refresh: time.Minute, Alloc: mem, Logger: zerolog.Nop(), Engine: engine.Config{Warm: 1, Threads: 2}})
+	c, err := server.New(ctx, server.Config{Scanners: addrs, Refresh: time.Minute, Alloc: mem, Logger: zerolog.Nop(), Registry: registry, Engine: engine.Config{Warm: 1, Threads: 2}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
 	require.NoError(t, c.Catalog().WaitReady(ctx))

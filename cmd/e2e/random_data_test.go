@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	bindings "github.com/duckdb/duckdb-go-bindings"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tributary-db/tributary/scanner"
@@ -262,7 +263,10 @@ func draw(seed uint64, what string, i int) *rand.Rand {
 type randomWorld struct {
 	recipe
 	coordinator *server.Coordinator
+	registry    *prometheus.Registry
 	duck        *duck
+	tally       *tally
+	last        expected
 	inputs      map[string]engine.Input
 	reversed    map[string]engine.Input // the same rows the other way round
 	views       []engine.View
@@ -271,7 +275,7 @@ type randomWorld struct {
 // newWorld spreads tables over one scanner for each list of capabilities that
 // it withholds.
 func newWorld(t *testing.T, d *duck, mem memory.Allocator, rec recipe) *randomWorld {
-	w := &randomWorld{recipe: rec, duck: d, inputs: map[string]engine.Input{}, reversed: map[string]engine.Input{}}
+	w := &randomWorld{recipe: rec, registry: prometheus.NewRegistry(), duck: d, tally: newTally(), inputs: map[string]engine.Input{}, reversed: map[string]engine.Input{}}
 	nodes := make([]node, len(rec.disabled))
 	for i := range nodes {
 		nodes[i] = node{name: fmt.Sprintf("s%d", i), disable: rec.disabled[i]}
@@ -282,7 +286,7 @@ func newWorld(t *testing.T, d *duck, mem memory.Allocator, rec recipe) *randomWo
 			nodes[i].tables = append(nodes[i].tables, scanner.Table{Name: tab.name, Source: src})
 		}
 	}
-	w.coordinator = startCluster(t, nodes, mem)
+	w.coordinator = startMeasured(t, nodes, mem, w.registry)
 	return w
 }
 

@@ -3,34 +3,15 @@ package e2e
 import (
 	"fmt"
 	"testing"
-
-	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
 // TestRandomJoins asks joins by plain keys, whose scans narrow each other, at
 // every rung, waiting for none and for all that can be waited for.
 func TestRandomJoins(t *testing.T) {
 	t.Parallel()
-	d := newDuck(t)
-	for i := range *randomWorlds {
-		seed := *randomSeed + uint64(i)
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-			t.Cleanup(func() { mem.AssertSize(t, 0) }) // after the cluster's
-			w := newWorld(t, d, mem, randomRecipe(seed))
-			g := &sqlGen{r: draw(seed, "joins", 0), tables: w.tables}
-			for range *randomQueries {
-				sql, ordered := g.keyed()
-				for _, v := range []way{{"full", "1048576", "always"}, {"filter", "200", "always"}, {"full", "1048576", "off"}} {
-					if f := w.try(t, v, sql, ordered); f.kind != "" {
-						t.Errorf("%+v: %s\n%s: %s", v, sql, f.kind, f.text)
-						w.report(t, v, sql, ordered, f)
-						break
-					}
-				}
-			}
-		})
-	}
+	randomly(t, "joins", (*sqlGen).keyed, func(string) []way {
+		return []way{{"full", "1048576", "always"}, {"filter", "200", "always"}, {"full", "1048576", "off"}}
+	})
 }
 
 // keyed is a statement that joins by plain keys.

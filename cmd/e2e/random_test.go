@@ -34,20 +34,27 @@ var (
 // smaller and printed with all that makes it happen again.
 func TestRandom(t *testing.T) {
 	t.Parallel()
-	d := newDuck(t)
+	randomly(t, "statements", (*sqlGen).statement, ways)
+}
+
+// randomly asks random statements over random worlds in some ways each.
+func randomly(t *testing.T, what string, statement func(*sqlGen) (string, bool), ways func(sql string) []way) {
+	d, all := newDuck(t), newTally()
 	for i := range *randomWorlds {
 		seed := *randomSeed + uint64(i)
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 			t.Cleanup(func() { mem.AssertSize(t, 0) }) // after the cluster's
 			w := newWorld(t, d, mem, randomRecipe(seed))
-			g := &sqlGen{r: draw(seed, "statements", 0), tables: w.tables}
+			w.tally = all
+			g := &sqlGen{r: draw(seed, what, 0), tables: w.tables}
 			for range *randomQueries {
-				sql, ordered := g.statement()
-				w.ask(t, sql, ordered)
+				sql, ordered := statement(g)
+				w.askIn(t, ways(sql), sql, ordered)
 			}
 		})
 	}
+	all.check(t)
 }
 
 // way is how a statement is run.
@@ -88,12 +95,22 @@ func ways(sql string) (out []way) {
 // ask compares one statement at every rung.
 func (w *randomWorld) ask(t *testing.T, sql string, ordered bool) {
 	t.Helper()
-	for _, v := range ways(sql) {
+	w.askIn(t, ways(sql), sql, ordered)
+}
+
+func (w *randomWorld) askIn(t *testing.T, ways []way, sql string, ordered bool) {
+	t.Helper()
+	for _, v := range ways {
 		if f := w.try(t, v, sql, ordered); f.kind != "" {
 			t.Errorf("%+v: %s\n%s: %s", v, sql, f.kind, f.text)
 			w.report(t, v, sql, ordered, f)
 			return
 		}
+	}
+	if w.expect(t, sql).err != nil {
+		w.tally.refused++
+	} else {
+		w.tally.equal++
 	}
 }
 
@@ -102,40 +119,75 @@ type wrong struct{ kind, text string }
 
 // try runs a statement one way and compares it with the oracle.
 func (w *randomWorld) try(t *testing.T, v way, sql string, ordered bool) wrong {
-	want, wantErr := w.oracle(sql, w.inputs)
+	want := w.expect(t, sql)
+	before := streams(t, w.registry)
 	got, err := run(w.coordinator, v.settings(t), sql)
 	if err == nil {
 		defer got.release()
 	}
-	if wantErr != nil {
-		if err == nil && !lazy(wantErr) {
-			return wrong{"answered", "want error: " + wantErr.Error()}
-		}
+	switch {
+	case want.err != nil && err == nil && !lazy(want.err):
+		return wrong{"answered", "want error: " + want.err.Error()}
+	case want.err != nil:
 		return wrong{}
-	}
-	defer want.release()
-	if err != nil {
+	case err != nil:
 		return wrong{"refused, " + status.CodeOf(err).String(), err.Error()}
 	}
-	if diff := w.diff(t, want.schema, w.duck.text(t, want), got, ordered); diff != "" {
+	if diff := w.diff(t, want.schema, want.rows, got, ordered); diff != "" {
 		return wrong{"differs", diff}
+	}
+	return w.way(t, v, sql, streams(t, w.registry).since(before))
+}
+
+// expected is what the oracle says to a statement.
+type expected struct {
+	sql    string
+	schema *arrow.Schema
+	rows   [][]*string
+	err    error
+}
+
+// expect asks the oracle, once for all the ways of a statement.
+func (w *randomWorld) expect(t *testing.T, sql string) expected {
+	if w.last.sql == sql {
+		return w.last
+	}
+	w.last = expected{sql: sql}
+	res, err := w.oracle(sql, w.inputs)
+	if err != nil {
+		w.last.err = err
+		return w.last
+	}
+	defer res.release()
+	w.last.schema, w.last.rows = res.schema, w.duck.text(t, res)
+	return w.last
+}
+
+// way checks that a right answer came the intended way.
+func (w *randomWorld) way(t *testing.T, v way, sql string, seen paths) wrong {
+	w.tally.add(v.pushdown, seen)
+	if !strings.HasPrefix(sql, "SELECT") {
+		return wrong{} // no plan to explain
+	}
+	explain := answer(t, w.duck, w.coordinator, v.settings(t), "EXPLAIN "+sql)
+	if fault := pathFault(v, explain, seen); fault != "" {
+		return wrong{"wrong path", fault + "\n" + explain}
 	}
 	return wrong{}
 }
 
 // determined reports that the answer does not depend on the order of the rows.
 func (w *randomWorld) determined(t *testing.T, sql string, ordered bool) bool {
-	want, err := w.oracle(sql, w.inputs)
-	if err != nil {
+	want := w.expect(t, sql)
+	if want.err != nil {
 		return true
 	}
-	defer want.release()
 	again, err := w.oracle(sql, w.reversed)
 	if err != nil {
 		return false
 	}
 	defer again.release()
-	return w.diff(t, want.schema, w.duck.text(t, want), again, ordered) == ""
+	return w.diff(t, want.schema, want.rows, again, ordered) == ""
 }
 
 // lazy: DuckDB raises what a value causes even on rows that a predicate it looks
