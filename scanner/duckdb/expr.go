@@ -197,9 +197,12 @@ func renderFilter(conjuncts []pushdown.Expr) (string, error) {
 			risky = append(risky, e)
 		}
 	}
+	if len(risky) == 0 {
+		return renderConjuncts(safe)
+	}
 	safeText, err := renderJoined(safe, " AND ")
-	if err != nil || len(risky) == 0 {
-		return safeText, err
+	if err != nil {
+		return "", err
 	}
 	riskyText, err := renderJoined(risky, " AND ")
 	if len(safe) == 0 {
@@ -207,4 +210,20 @@ func renderFilter(conjuncts []pushdown.Expr) (string, error) {
 	}
 	// The plain conjuncts are kept for zone maps.
 	return fmt.Sprintf("%s AND (CASE WHEN %s THEN %s ELSE FALSE END)", safeText, safeText, riskyText), err
+}
+
+// renderConjuncts joins conditions of which none can raise.
+func renderConjuncts(conjuncts []pushdown.Expr) (string, error) {
+	texts := make([]string, len(conjuncts))
+	for i, e := range conjuncts {
+		text, err := renderMembers(e)
+		if text == "" && err == nil {
+			text, err = render(e)
+		}
+		if err != nil {
+			return "", err
+		}
+		texts[i] = text
+	}
+	return "(" + strings.Join(texts, " AND ") + ")", nil
 }

@@ -15,7 +15,7 @@ import (
 // the JSON of the plan, prune columns in ways it does not show, or conclude from
 // empty tables that a query is empty.
 var keptOptimizers = []string{
-	"expression_rewriter", "filter_pullup", "filter_pushdown", "regex_range", "in_clause",
+	"expression_rewriter", "filter_pullup", "filter_pushdown", "regex_range",
 	"deliminator", "join_order", "limit_pushdown", "top_n",
 }
 
