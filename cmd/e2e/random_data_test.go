@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/scanner"
 	fileSource "github.com/tributary-db/tributary/scanner/duckdb"
 	memsource "github.com/tributary-db/tributary/scanner/memory"
@@ -34,6 +35,9 @@ type randomColumn struct {
 	// inParquet: a Parquet file keeps the type.
 	inParquet bool
 }
+
+// uuidA and uuidB lie on both sides of the middle.
+const uuidA, uuidB = "7fffffff-ffff-ffff-ffff-ffffffffffff", "a0000000-0000-0000-0000-00000000000a"
 
 var randomColumns = []randomColumn{
 	{"b", "BOOLEAN", truth, []any{"true", "false"}, nil, true},
@@ -64,6 +68,7 @@ var randomColumns = []randomColumn{
 	{"tns", "TIMESTAMP_NS", stamp, []any{"2024-01-31 00:00:00", "2024-01-31 12:00:00.5", "1969-12-31 23:59:59.999999999"}, nil, false},
 	{"tz", "TIMESTAMPTZ", zoned, []any{"2024-01-31 00:00:00+00", "2024-01-31 12:00:00.5+00", "1969-12-31 23:59:59.999999+00"}, nil, true},
 	{"e", "ENUM('z', 'a', 'm', '')", text, []any{"z", "a", "m", ""}, nil, false},
+	{"u", "UUID", uid, []any{uuidA, uuidB, "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"}, nil, true},
 	{"ints", "INTEGER[]", list, []any{"[]", "[1, 2]", "[NULL]", "[1]"}, nil, true},
 	{"pair", "STRUCT(a INTEGER, b VARCHAR)", record, []any{"{'a': 1, 'b': x}", "{'a': NULL, 'b': y}", "{'a': 1, 'b': y}"}, nil, true},
 	{"dur", "INTERVAL", span, []any{"1 day", "36 hours", "1 month", "-3 seconds"}, nil, false},
@@ -299,7 +304,28 @@ func (w *randomWorld) addOracle(t *testing.T, tab *randomTable) {
 		inputs[tab.name] = fixed{res}
 		slices.Reverse(rows)
 	}
-	w.views = append(w.views, engine.View{Schema: "main", Name: tab.name, Input: tab.name})
+	w.views = append(w.views, engine.View{Schema: "main", Name: tab.name, Input: tab.name, UUIDs: tab.uuids()})
+}
+
+// uuids are the columns of UUIDs.
+func (t *randomTable) uuids() (names []string) {
+	for _, c := range t.columns {
+		if c.typ == "UUID" {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
+
+// marked has the table's columns of UUIDs marked.
+func (t *randomTable) marked(schema *arrow.Schema) *arrow.Schema {
+	fields := schema.Fields()
+	for i, f := range fields {
+		if slices.Contains(t.uuids(), f.Name) {
+			fields[i] = pushdown.MarkUUID(f)
+		}
+	}
+	return arrow.NewSchema(fields, nil)
 }
 
 // spread gives each scanner a source with its share of the partitions.
@@ -334,7 +360,7 @@ func (t *randomTable) memory(tb *testing.T, seed uint64, d *duck, own []int) sca
 		}
 		parts = append(parts, memsource.Partition{ID: strconv.Itoa(p), Batches: t.batches(tb, draw(seed, t.name+" cut", p), res)})
 	}
-	src, err := memsource.New(schema, parts)
+	src, err := memsource.New(t.marked(schema), parts)
 	require.NoError(tb, err)
 	return src
 }

@@ -23,6 +23,7 @@ const (
 	list
 	record
 	span
+	uid
 )
 
 var literals = map[class][]string{
@@ -38,6 +39,7 @@ var literals = map[class][]string{
 	blob:    {"'a'::BLOB", `'\xFF'::BLOB`, "''::BLOB"},
 	list:    {"[1, 2]", "[]::INTEGER[]"},
 	record:  {"{'a': 1, 'b': 'x'}"},
+	uid:     {"'" + uuidA + "'::UUID", "'" + strings.ToUpper(uuidB) + "'::UUID", "NULL::UUID"},
 	span:    {"INTERVAL 1 DAY", "INTERVAL 36 HOURS"},
 }
 
@@ -154,7 +156,9 @@ func (g *sqlGen) expr(s scope, c class, depth int) string {
 				return fmt.Sprintf("%s(%s, %d)", pick(g.r, []string{"left", "right", "substring"}), sub(text), g.r.IntN(5)-1)
 			},
 			func() string { return fmt.Sprintf("substring(%s, %d, %d)", sub(text), g.r.IntN(4), g.r.IntN(4)) },
-			func() string { return "CAST(" + sub(pick(g.r, []class{whole, decimal, date, truth})) + " AS VARCHAR)" },
+			func() string {
+				return "CAST(" + sub(pick(g.r, []class{whole, decimal, date, truth, uid})) + " AS VARCHAR)"
+			},
 		})()
 	case truth:
 		return g.predicate(s, depth)

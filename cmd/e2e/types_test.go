@@ -29,7 +29,7 @@ type typeCase struct {
 
 var typeCases = []typeCase{
 	{"HUGEINT", []any{"-99999999999999999999999999999999999999", "0", "1", "99999999999999999999999999999999999999"}, false, false},
-	{"UUID", []any{"00000000-0000-0000-0000-000000000000", "7fffffff-ffff-ffff-ffff-ffffffffffff", "a0000000-0000-0000-0000-00000000000a"}, false, false},
+	{"UUID", []any{"00000000-0000-0000-0000-000000000000", "7fffffff-ffff-ffff-ffff-ffffffffffff", "a0000000-0000-0000-0000-00000000000a"}, false, true},
 	{"INTERVAL", []any{"1 month", "-3 seconds", "14 months -3 days 1 microsecond"}, false, false},
 	{"TIME", []any{"00:00:00", "23:59:59.999999"}, false, true},
 	{"TIME_NS", []any{"00:00:00.000000001", "23:59:59.999999999"}, false, false},

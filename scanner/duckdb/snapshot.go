@@ -236,12 +236,15 @@ func (u *unifier) add(c column, at place) error {
 	i, known := u.index[strings.ToLower(c.name)]
 	if !known {
 		u.index[strings.ToLower(c.name)] = len(u.fields)
-		u.fields = append(u.fields, arrow.Field{Name: c.name, Type: c.arrow, Nullable: true})
+		u.fields = append(u.fields, c.field())
 		u.first, u.at = append(u.first, c), append(u.at, at)
 		return nil
 	}
 	f := &u.fields[i]
 	joined, ok := u.join(*f, c, u.first[i])
+	if c.physical != uuid {
+		f.Metadata = arrow.Metadata{}
+	}
 	switch {
 	case f.Name != c.name:
 		return status.New(status.FailedPrecondition, "column %q of %s is %q in %s: the names differ only in case; rename one",

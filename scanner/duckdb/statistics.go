@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/scalar"
 
 	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/pushdown"
 )
 
 // settleTime is how old a file must be before its statistics are used: within
@@ -122,7 +123,7 @@ func chunkAt(b arrow.RecordBatch, i int) chunkStats {
 // extent brings the row groups of a column together. They must cover the file's
 // rows exactly: two columns may share a path, and then they do not.
 func (c column) extent(chunks []chunkStats, rows int64) extent {
-	if _, nested := c.arrow.(arrow.NestedType); nested || c.read != c.physical {
+	if _, nested := c.arrow.(arrow.NestedType); nested || c.read != c.physical && c.physical != uuid {
 		return extent{nulls: -1}
 	}
 	out, covered := extent{bounded: true, exact: true}, int64(0)
@@ -145,7 +146,11 @@ func (c column) chunk(k chunkStats) extent {
 	if k.nulls == k.rows {
 		return out
 	}
-	out.lo, out.hi, out.exact = parseBound(k.min, c.arrow), parseBound(k.max, c.arrow), k.exact
+	parse := func(text string) *big.Int { return parseBound(text, c.arrow) }
+	if c.physical == uuid {
+		parse = parseUUID
+	}
+	out.lo, out.hi, out.exact = parse(k.min), parse(k.max), k.exact
 	out.bounded = k.hasMin && k.hasMax && out.lo != nil && out.hi != nil
 	return out
 }
@@ -199,6 +204,24 @@ func parseBound(text string, t arrow.DataType) *big.Int {
 	return parseDecimal(text, 0)
 }
 
+// parseUUID reads the 128 bits of a UUID, whose order is that of its text.
+func parseUUID(text string) *big.Int {
+	if !pushdown.CanonicalUUID(text) {
+		return nil
+	}
+	n, _ := new(big.Int).SetString(strings.ReplaceAll(text, "-", ""), 16)
+	return n
+}
+
+// uuidText is nil for what is not 128 bits.
+func uuidText(n *big.Int) scalar.Scalar {
+	if n.Sign() < 0 || n.BitLen() > 128 {
+		return nil
+	}
+	digits := fmt.Sprintf("%032x", n)
+	return scalar.NewStringScalar(strings.Join([]string{digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]}, "-"))
+}
+
 const secondsPerDay = 86400
 
 // parseTimestamp reads "2006-01-02 15:04:05[.999999999]", with "+00" behind it
@@ -249,6 +272,8 @@ func boxed(n *big.Int, t arrow.DataType) scalar.Scalar {
 		return scalar.NewDecimal128Scalar(v, d)
 	}
 	switch t := t.(type) {
+	case *arrow.StringType: // no other texts have numbers inside
+		return uuidText(n)
 	case *arrow.Date32Type:
 		if n.IsInt64() && n.BitLen() < 32 {
 			return scalar.NewDate32Scalar(arrow.Date32(n.Int64()))

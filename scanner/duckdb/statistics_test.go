@@ -41,7 +41,8 @@ func TestParquetStatistics(t *testing.T) {
 	const rows = `SELECT i::TINYINT AS ti, (i - 7)::INTEGER AS i, CASE WHEN i > 3000 THEN i END AS n, NULL::INTEGER AS z,
 		18446744073709551000 + i::UBIGINT AS u, ((i - 5) / 100)::DECIMAL(9,2) AS d, (i - 5)::DECIMAL(38,3) AS w,
 		DATE '1969-12-31' + i::INTEGER AS dt, TIMESTAMP '2020-01-01 00:00:00.000123' + INTERVAL (i) SECOND AS ts,
-		TIMESTAMPTZ '2020-01-01 00:00:00+00' AS tz, 'x' AS s, i::DOUBLE AS f, [i] AS l, i AS "l, list, element", i AS "a b"`
+		TIMESTAMPTZ '2020-01-01 00:00:00+00' AS tz, 'x' AS s, i::DOUBLE AS f, [i] AS l, i AS "l, list, element", i AS "a b",
+		('a0000000-0000-0000-0000-' || lpad(i::VARCHAR, 12, '0'))::UUID AS u2`
 	path := filepath.Join(dir, "p.parquet")
 	require.NoError(t, e.exec(t.Context(), "COPY ("+rows+" FROM range(120) r(i)) TO "+quoteText(path)+" (ROW_GROUP_SIZE 20)"))
 	settle(t, path)
@@ -50,6 +51,7 @@ func TestParquetStatistics(t *testing.T) {
 	for name, want := range map[string]string{
 		"ti": "0 to 119", "i": "-7 to 112", "n": "none", "z": "none", "u": "18446744073709551000 to 18446744073709551119",
 		"s": "none", "f": "none", "l": "none", "l, list, element": "none", "a b": "0 to 119",
+		"u2": "a0000000-0000-0000-0000-000000000000 to a0000000-0000-0000-0000-000000000119",
 	} {
 		require.Equal(t, want, boundsText(p.Columns[name]), name)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	bind "github.com/duckdb/duckdb-go-bindings"
 
+	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/status"
 )
 
@@ -21,6 +22,18 @@ type column struct {
 	// read is the SQL type to read it as, equal to physical when no cast is
 	// needed.
 	read string
+}
+
+// uuid is the physical type of UUIDs, which are read as text.
+const uuid = "UUID"
+
+// field is the column of a table that has no other.
+func (c column) field() arrow.Field {
+	f := arrow.Field{Name: c.name, Type: c.arrow, Nullable: true}
+	if c.physical == uuid {
+		return pushdown.MarkUUID(f)
+	}
+	return f
 }
 
 // expr reads the column from its relation.
@@ -106,7 +119,7 @@ func otherPlainType(id bind.Type) (mapping, bool) {
 	case bind.TypeHugeInt:
 		return mapping{&arrow.Decimal128Type{Precision: 38}, "HUGEINT", "DECIMAL(38,0)"}, true
 	case bind.TypeUUID:
-		return mapping{arrow.BinaryTypes.String, "UUID", "VARCHAR"}, true
+		return mapping{arrow.BinaryTypes.String, uuid, "VARCHAR"}, true
 	default:
 		return mapping{}, false
 	}

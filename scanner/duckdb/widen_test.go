@@ -40,6 +40,22 @@ var driftCases = []struct {
 	{a: "map {'k': {'a': 1}}", b: "map {'k': {'b': 2}}", typ: "map<utf8, struct<a: int32 nullable, b: int32 nullable>, items_nullable>"},
 }
 
+// TestUUIDsAreMarked: a column is one of UUIDs when it is in all files.
+func TestUUIDsAreMarked(t *testing.T) {
+	t.Parallel()
+	e, id := newEngine(t), "'A0000000-0000-0000-0000-00000000000A'"
+	for other, want := range map[string]bool{id + "::UUID AS c": true, "1 AS d": true, id + " AS c": false} {
+		for _, order := range [][2]string{{"a", "b"}, {"b", "a"}} {
+			dir := t.TempDir()
+			write(t, e, "SELECT "+id+"::UUID AS c", dir, order[0]+".parquet")
+			write(t, e, "SELECT "+other, dir, order[1]+".parquet")
+			schema, err := globSource(t, e, dir+"/*.parquet").Schema(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, want, pushdown.IsUUID(schema.Field(schema.FieldIndices("c")[0])), other)
+		}
+	}
+}
+
 // TestDrift reads two files with other columns as DuckDB unites them by name.
 func TestDrift(t *testing.T) {
 	t.Parallel()

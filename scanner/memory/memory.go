@@ -67,12 +67,15 @@ func New(schema *arrow.Schema, partitions []Partition) (*Source, error) {
 	return s, nil
 }
 
-// nullable is the schema as it goes over the wire: without metadata, and every
-// field may be NULL.
+// nullable is the schema as it goes over the wire: without metadata but the mark
+// of UUIDs, and every field may be NULL.
 func nullable(schema *arrow.Schema) *arrow.Schema {
 	fields := make([]arrow.Field, schema.NumFields())
 	for i, f := range schema.Fields() {
 		fields[i] = arrow.Field{Name: f.Name, Type: f.Type, Nullable: true}
+		if pushdown.IsUUID(f) {
+			fields[i] = pushdown.MarkUUID(fields[i])
+		}
 	}
 	return arrow.NewSchema(fields, nil)
 }
@@ -120,7 +123,31 @@ func (s *Source) widened(b arrow.RecordBatch) (arrow.RecordBatch, error) {
 			return nil, status.New(status.InvalidArgument, "column %q is %s, which the table's %s does not hold", have.Name, have.Type, want)
 		}
 	}
-	return widen.Batch(b, s.schema, memory.DefaultAllocator)
+	wide, err := widen.Batch(b, s.schema, memory.DefaultAllocator)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkUUIDs(wide); err != nil {
+		wide.Release()
+		return nil, err
+	}
+	return wide, nil
+}
+
+// checkUUIDs refuses texts that are not what their column is marked as.
+func (s *Source) checkUUIDs(b arrow.RecordBatch) error {
+	for i, f := range s.schema.Fields() {
+		texts, ok := b.Column(i).(array.StringLike)
+		if !ok || !pushdown.IsUUID(f) {
+			continue
+		}
+		for row := range texts.Len() {
+			if texts.IsValid(row) && !pushdown.CanonicalUUID(texts.Value(row)) {
+				return status.New(status.InvalidArgument, "column %q holds %q, which is no UUID in canonical form", f.Name, texts.Value(row))
+			}
+		}
+	}
+	return nil
 }
 
 // Remove drops a partition. Scans that run keep its rows.

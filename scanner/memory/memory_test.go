@@ -3,9 +3,11 @@ package memory_test
 import (
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	arrowmem "github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -128,6 +130,13 @@ func TestRefuses(t *testing.T) {
 	require.ErrorContains(t, err, `column "i" is int64, which the table's utf8 does not hold`)
 	_, err = memory.New(arrow.NewSchema(nil, nil), []memory.Partition{good})
 	require.ErrorContains(t, err, `no column "i"`)
+
+	uuids := arrow.NewSchema([]arrow.Field{pushdown.MarkUUID(text.Field(0))}, nil)
+	upper, _, err := array.RecordFromJSON(mem, text, strings.NewReader(`[{"i": null}, {"i": "A0000000-0000-0000-0000-00000000000A"}]`))
+	require.NoError(t, err)
+	defer upper.Release()
+	_, err = memory.New(uuids, []memory.Partition{{ID: "a", Batches: []arrow.RecordBatch{upper}}})
+	require.ErrorContains(t, err, `column "i" holds "A0000000-0000-0000-0000-00000000000A", which is no UUID in canonical form`)
 
 	s, err := memory.New(schema, []memory.Partition{good})
 	require.NoError(t, err)

@@ -154,6 +154,26 @@ func TestMergeWidens(t *testing.T) {
 	require.False(t, got.Narrow("nobody", column(idCol)))
 }
 
+// TestMergeUUIDs: a column is one of UUIDs when all scanners say so.
+func TestMergeUUIDs(t *testing.T) {
+	t.Parallel()
+	marked := schemaOf(idCol, pushdown.MarkUUID(nameCol))
+	for _, c := range []struct {
+		a, b *arrow.Schema
+		want bool
+	}{
+		{marked, marked, true}, {marked, schemaOf(idCol), true}, {schemaOf(idCol), marked, true},
+		{marked, schemaOf(nameCol), false}, {schemaOf(nameCol), marked, false},
+	} {
+		got := merge([]view{seen("a", "a:1", table("t", c.a, part("0", 1))), seen("b", "b:1", table("t", c.b, part("1", 1)))}).Tables["main.t"]
+		require.NoError(t, got.Err)
+		f, ok := got.Arrow.FieldsByName("name")
+		require.True(t, ok)
+		require.Equal(t, c.want, pushdown.IsUUID(f[0]), "%s and %s", c.a, c.b)
+	}
+	require.True(t, pushdown.IsUUID(marked.Field(1)), "the scanner's own schema is not changed")
+}
+
 func TestMergeDuplicateNames(t *testing.T) {
 	t.Parallel()
 	s := schemaOf(idCol)

@@ -31,6 +31,9 @@ func (m *merged) unify() {
 				continue
 			}
 			joined, ok := widen.Common(fields[at].Type, f.Type)
+			if !pushdown.IsUUID(f) {
+				fields[at].Metadata = arrow.Metadata{} // nor are they all
+			}
 			switch {
 			case f.Name != fields[at].Name:
 				m.fail("table %s has column %q on scanner %q and %q on scanner %q: the names differ only in case; rename one",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -94,12 +95,24 @@ func (inst *instance) createViews(views []View) error {
 	for _, v := range views {
 		schema := catalogName + "." + quoteIdent(v.Schema)
 		err := exec(inst.conn, "CREATE SCHEMA IF NOT EXISTS "+schema,
-			"CREATE VIEW "+schema+"."+quoteIdent(v.Name)+" AS SELECT * FROM remote("+quoteString(v.Input)+")")
+			"CREATE VIEW "+schema+"."+quoteIdent(v.Name)+" AS SELECT "+v.items()+" FROM remote("+quoteString(v.Input)+")")
 		if err != nil {
 			return status.Wrap(status.Internal, err, "make the input %q readable as %s.%s", v.Input, v.Schema, v.Name)
 		}
 	}
 	return nil
+}
+
+// items are the columns of a view.
+func (v View) items() string {
+	if len(v.UUIDs) == 0 {
+		return "*"
+	}
+	casts := make([]string, len(v.UUIDs))
+	for i, name := range v.UUIDs {
+		casts[i] = "CAST(" + quoteIdent(name) + " AS UUID) AS " + quoteIdent(name)
+	}
+	return "* REPLACE (" + strings.Join(casts, ", ") + ")"
 }
 
 // dropViews undoes createViews.

@@ -38,6 +38,8 @@ type View struct {
 	Schema, Name string
 	// Input is the id of the input whose rows the view has.
 	Input string
+	// UUIDs are columns of text that the view has as UUID.
+	UUIDs []string
 }
 
 func (p *Pool) limitsOf(q Query) limits {

@@ -99,6 +99,19 @@ func numbers(t testing.TB, mem memory.Allocator, n, perBatch int) *batches {
 	return in
 }
 
+// uuids are a row with a UUID as text.
+func uuids(t testing.TB, mem memory.Allocator) *batches {
+	b := array.NewRecordBuilder(mem, arrow.NewSchema([]arrow.Field{
+		{Name: "n", Type: arrow.PrimitiveTypes.Int64}, {Name: "u", Type: arrow.BinaryTypes.String},
+	}, nil))
+	defer b.Release()
+	b.Field(0).(*array.Int64Builder).Append(1)
+	b.Field(1).(*array.StringBuilder).Append("a0000000-0000-0000-0000-00000000000a")
+	row := b.NewRecordBatch()
+	t.Cleanup(row.Release)
+	return &batches{schema: row.Schema(), rows: []arrow.RecordBatch{row}}
+}
+
 func testPool(t testing.TB, cfg Config) *Pool {
 	if cfg.TempDir == "" {
 		cfg.TempDir = t.TempDir()
@@ -214,12 +227,15 @@ func TestViews(t *testing.T) {
 	p := testPool(t, Config{Warm: 1})
 	in := map[string]Input{"n": numbers(t, mem, 100, 10)}
 	q := Query{SQL: "select count(*) from t join sa.\"u x\" using (k) join tributary.main.t t2 using (k)", Inputs: in,
-		Views: []View{{"main", "t", "n"}, {"sa", "u x", "n"}}}
+		Views: []View{{Schema: "main", Name: "t", Input: "n"}, {Schema: "sa", Name: "u x", Input: "n"}}}
 	for range 2 {
 		require.Equal(t, []string{"100"}, mustQuery(t, p, q))
 	}
 	_, err := query(t, p, Query{SQL: "select * from t"})
 	require.ErrorContains(t, err, "does not exist")
+	q = Query{SQL: "select count(*) from t where u = 'A0000000-0000-0000-0000-00000000000A' and typeof(u) = 'UUID' and n = 1",
+		Inputs: map[string]Input{"n": uuids(t, mem)}, Views: []View{{Schema: "main", Name: "t", Input: "n", UUIDs: []string{"u"}}}}
+	require.Equal(t, []string{"1"}, mustQuery(t, p, q))
 }
 
 func TestSchema(t *testing.T) {

@@ -99,7 +99,7 @@ func columnDefinitions(t ShadowTable) (string, error) {
 	columns := make([]string, t.Arrow.NumFields())
 	seen := map[string]bool{}
 	for i, f := range t.Arrow.Fields() {
-		name, err := SQLType(f.Type)
+		name, err := SQLTypeOf(f)
 		if err != nil {
 			return "", status.Wrap(status.Unimplemented, err, "table %s.%s: column %q", t.Schema, t.Name, f.Name)
 		}

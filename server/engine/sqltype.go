@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	duckdb "github.com/duckdb/duckdb-go-bindings"
 
+	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/status"
 )
 
@@ -18,6 +19,14 @@ func SQLType(t arrow.DataType) (string, error) {
 	}
 	desc, err := describeChild(lt)
 	return desc.sql, err
+}
+
+// SQLTypeOf is SQLType for a column of a table, which may be marked as UUIDs.
+func SQLTypeOf(f arrow.Field) (string, error) {
+	if pushdown.IsUUID(f) {
+		return "UUID", nil
+	}
+	return SQLType(f.Type)
 }
 
 // readable maps the Arrow types without parameters to what DuckDB reads them as.

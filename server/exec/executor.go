@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/server/adapt"
 	"github.com/tributary-db/tributary/server/budget"
@@ -181,7 +182,13 @@ func (q *query) inputs() map[string]engine.Input {
 func (q *query) views() []engine.View {
 	var views []engine.View
 	for _, s := range q.scans {
-		views = append(views, engine.View{Schema: s.plan.Table.Schema, Name: s.plan.Table.Name, Input: s.plan.ID})
+		view := engine.View{Schema: s.plan.Table.Schema, Name: s.plan.Table.Name, Input: s.plan.ID}
+		for _, f := range s.plan.Table.Arrow.Fields() {
+			if pushdown.IsUUID(f) {
+				view.UUIDs = append(view.UUIDs, f.Name)
+			}
+		}
+		views = append(views, view)
 	}
 	return views
 }

@@ -96,9 +96,12 @@ func (c converter) cast(e *Cast) (pushdown.Expr, error) {
 	if target == nil {
 		return nil, notPushed("a cast to %s is not pushed", e.Target)
 	}
-	if isHuge(e.Arg.Type()) != isHuge(e.Target) && isDecimal(arg.Type()) {
-		// HUGEINT and DECIMAL(38,0) look alike in Arrow but cast differently.
-		return nil, notPushed("a cast from %s to %s is not pushed", e.Arg.Type(), e.Target)
+	from := e.Arg.Type()
+	if isHuge(from) != isHuge(e.Target) && isDecimal(arg.Type()) || e.Target == uuidType && from != uuidType ||
+		from == uuidType && e.Target != "VARCHAR" && e.Target != uuidType {
+		// HUGEINT and DECIMAL(38,0) look alike in Arrow but cast differently, and so
+		// do UUID and VARCHAR; that of a UUID to VARCHAR is its canonical form.
+		return nil, notPushed("a cast from %s to %s is not pushed", from, e.Target)
 	}
 	if arrow.TypeEqual(pushdown.ValueType(arg.Type()), target) {
 		return arg, nil

@@ -20,6 +20,8 @@ func literal(e *Const) (pushdown.Literal, error) {
 	switch {
 	case e.Opaque && e.ConstType == "BLOB":
 		return blobLiteral(e.SQL)
+	case e.Opaque && e.ConstType == uuidType:
+		return uuidLiteral(e.SQL)
 	case e.Opaque:
 		return none, notPushed("a constant of type %s is not pushed", e.ConstType)
 	case e.Value == nil && dt == nil && isUntypedNull(e.ConstType):
@@ -67,6 +69,15 @@ func stringLiteral(v string, dt arrow.DataType) (pushdown.Literal, error) {
 		return pushdown.Literal{Value: scalar.NewStringScalar(v)}, nil
 	}
 	return pushdown.Literal{}, notPushed("a constant of type %s is not pushed", dt)
+}
+
+// uuidLiteral reads the SQL text of a UUID.
+func uuidLiteral(sql string) (pushdown.Literal, error) {
+	text := strings.TrimPrefix(strings.TrimSuffix(sql, "'::UUID"), "'")
+	if !pushdown.CanonicalUUID(text) {
+		return pushdown.Literal{}, notPushed("the constant %s is not pushed", sql)
+	}
+	return pushdown.Literal{Value: scalar.NewStringScalar(text)}, nil
 }
 
 // blobLiteral reads the SQL text of a BLOB, in which \xNN stands for a byte.

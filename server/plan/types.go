@@ -9,6 +9,10 @@ import (
 	"github.com/tributary-db/tributary/pushdown"
 )
 
+// uuidType is the type of UUIDs. They are texts in canonical form inside a
+// pushdown.Spec, which are equal and ordered as UUIDs are.
+const uuidType Type = "UUID"
+
 // arrowType is the Arrow type that values of a SQL type have inside a
 // pushdown.Spec, or nil when the specification does not know the type.
 func arrowType(t Type) arrow.DataType {
@@ -21,7 +25,7 @@ func arrowType(t Type) arrow.DataType {
 		return arrow.PrimitiveTypes.Float32
 	case "DOUBLE":
 		return arrow.PrimitiveTypes.Float64
-	case "VARCHAR":
+	case "VARCHAR", uuidType:
 		return arrow.BinaryTypes.String
 	case "BLOB":
 		return arrow.BinaryTypes.Binary

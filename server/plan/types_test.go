@@ -25,12 +25,13 @@ func TestTypesRoundTrip(t *testing.T) {
 		require.True(t, sameValues(dt, dt), sql)
 	}
 	require.Equal(t, Type("DECIMAL(38,0)"), importedType(arrowType("HUGEINT")))
+	require.Equal(t, Type("VARCHAR"), importedType(arrowType("UUID")))
 }
 
 func TestTypesWithoutArrow(t *testing.T) {
 	t.Parallel()
 	for _, sql := range []Type{
-		"", "UHUGEINT", "INTERVAL", "UUID", "INTEGER[]", "STRUCT(\"a\" INTEGER)", "DECIMAL(39,0)", "DECIMAL(3,4)", "DECIMAL(x,1)", "DECIMAL(5", "ENUM('a')",
+		"", "UHUGEINT", "INTERVAL", "INTEGER[]", "STRUCT(\"a\" INTEGER)", "DECIMAL(39,0)", "DECIMAL(3,4)", "DECIMAL(x,1)", "DECIMAL(5", "ENUM('a')",
 	} {
 		require.Nil(t, arrowType(sql), sql)
 	}
