@@ -70,7 +70,7 @@ func (s *service) serve(session *codec.Session, request codec.OpenRequest) (int6
 		return 0, err
 	}
 	out := &exchange{session: session, mode: codec.ModeOf(&spec), quota: newQuota(rowLimit(&spec)), metrics: s.metrics}
-	j, err := s.newJob(t, s.widening(t, own, &spec), schema, spec, out)
+	j, err := s.newJob(ctx, t, s.widening(t, own, &spec), schema, spec, out)
 	if err != nil {
 		return 0, err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/status"
 )
 
@@ -17,10 +16,8 @@ import (
 // worker starts the next read; when all are started it helps with one that has
 // not ended, so that one large partition keeps all workers busy.
 type feed struct {
-	source Source
-
 	mu      sync.Mutex
-	todo    []pushdown.Spec
+	todo    []Piece
 	shares  []*share
 	scanned int64 // of reads that are done
 }
@@ -28,8 +25,8 @@ type feed struct {
 // share is a read of the source, begun by the first worker that asks for a
 // batch.
 type share struct {
-	feed *feed
-	spec pushdown.Spec
+	feed  *feed
+	piece Piece
 	// helpers counts the workers on it; feed.mu guards it and reader.
 	helpers int
 	reader  Reader
@@ -44,7 +41,7 @@ func (f *feed) pick() *share {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.todo) > 0 {
-		s := &share{feed: f, spec: f.todo[0], helpers: 1}
+		s := &share{feed: f, piece: f.todo[0], helpers: 1}
 		f.todo = f.todo[1:]
 		f.shares = append(f.shares, s)
 		return s
@@ -83,7 +80,7 @@ func (s *share) batch(ctx context.Context) (arrow.RecordBatch, error) {
 func (s *share) ask(ctx context.Context) (arrow.RecordBatch, error) {
 	s.ended.Store(true)
 	if s.reader == nil {
-		r, err := s.feed.source.Scan(ctx, s.spec)
+		r, err := s.piece.Scan(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -98,10 +95,10 @@ func (s *share) ask(ctx context.Context) (arrow.RecordBatch, error) {
 
 // named says where an error happened when that is one partition.
 func (s *share) named(err error) error {
-	if len(s.spec.Partitions) != 1 {
+	if s.piece.Partition == "" {
 		return err
 	}
-	return status.Wrap(status.Internal, err, "partition %q", s.spec.Partitions[0])
+	return status.Wrap(status.Internal, err, "partition %q", s.piece.Partition)
 }
 
 // leave ends a worker's use of a share; the last one closes it.

@@ -233,7 +233,7 @@ func (s *service) download(text []byte, stream flight.FlightService_DoGetServer)
 	if len(sel.spec.Partitions) == 0 {
 		return 0, nil
 	}
-	j, err := s.newJob(sel.table, sel.table.Source, sel.full, sel.spec, out)
+	j, err := s.newJob(ctx, sel.table, sel.table.Source, sel.full, sel.spec, out)
 	if err != nil {
 		return 0, err
 	}

@@ -38,15 +38,19 @@ type job struct {
 }
 
 // newJob divides spec, which is valid over schema, between source and kernels.
-func (s *Scanner) newJob(t *table, source Source, schema *arrow.Schema, spec pushdown.Spec, out sink) (j *job, err error) {
+func (s *Scanner) newJob(ctx context.Context, t *table, source Source, schema *arrow.Schema, spec pushdown.Spec, out sink) (j *job, err error) {
 	defer s.recovered(t, &err)
 	caps := source.Capabilities()
 	unreduced := spec.Unreduced()
 	split := pushdown.Split(unreduced.WithCarrier(schema), caps)
 	j = &job{scanner: s, table: t, out: out, each: split.Residual, input: split.Remote.OutputSchema(), hold: spec.Reduce != nil, dynamic: newDynamic(&split.Remote)}
-	j.feed = &feed{source: source, todo: reads(split, caps)}
 	j.workers = s.cfg.Workers
-	if split.Residual == nil && len(j.feed.todo) == 1 {
+	todo, err := reads(ctx, source, split, j.workers)
+	if err != nil {
+		return nil, status.Wrap(status.Internal, err, "table %s of scanner %q", t.name, s.cfg.Name)
+	}
+	j.feed = &feed{todo: todo}
+	if split.Residual == nil && len(todo) == 1 {
 		j.workers = 2 // one reads while the other sends
 		if len(spec.OrderBy) > 0 {
 			j.workers = 1 // keeps the order, for those who look at the rows
@@ -59,22 +63,44 @@ func (s *Scanner) newJob(t *table, source Source, schema *arrow.Schema, spec pus
 	return j, j.share()
 }
 
-// reads divides what is asked of a source into one read a partition, unless the
-// source does everything and aggregates, and so is an engine that has threads
-// of its own.
-func reads(split pushdown.SplitResult, caps pushdown.Capabilities) []pushdown.Spec {
+// reads divides what is asked of a source: into the pieces that it makes, or one
+// read a partition, unless the source does everything and aggregates, and so is an
+// engine that has threads of its own.
+func reads(ctx context.Context, source Source, split pushdown.SplitResult, workers int) ([]Piece, error) {
 	if split.Remote.Limit == 0 || split.Residual != nil && split.Residual.Limit == 0 {
-		return nil // no rows are wanted, only an answer
+		return nil, nil // no rows are wanted, only an answer
 	}
-	if split.Residual == nil && caps.Has(pushdown.CapAggCount) {
-		return []pushdown.Spec{split.Remote}
+	if pieces, err := pieces(ctx, source, split.Remote, workers); err != nil || len(pieces) > 0 {
+		return pieces, err
 	}
-	out := make([]pushdown.Spec, len(split.Remote.Partitions))
+	if split.Residual == nil && source.Capabilities().Has(pushdown.CapAggCount) {
+		return []Piece{whole(source, split.Remote)}, nil
+	}
+	out := make([]Piece, len(split.Remote.Partitions))
 	for i, id := range split.Remote.Partitions {
-		out[i] = split.Remote
-		out[i].Partitions = []string{id}
+		one := split.Remote
+		one.Partitions = []string{id}
+		out[i] = whole(source, one)
 	}
-	return out
+	return out, nil
+}
+
+// pieces asks the source to divide a scan of rows.
+func pieces(ctx context.Context, source Source, spec pushdown.Spec, workers int) ([]Piece, error) {
+	s, ok := source.(Splitter)
+	if !ok || workers < 2 || spec.Grouped() || len(spec.OrderBy) > 0 || len(spec.Partitions) == 0 {
+		return nil, nil
+	}
+	return s.Split(ctx, spec, workers)
+}
+
+// whole is a read of all that a spec names.
+func whole(source Source, spec pushdown.Spec) Piece {
+	p := Piece{Scan: func(ctx context.Context) (Reader, error) { return source.Scan(ctx, spec) }}
+	if len(spec.Partitions) == 1 {
+		p.Partition = spec.Partitions[0]
+	}
+	return p
 }
 
 // share makes the runner that brings the workers together.

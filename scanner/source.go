@@ -37,6 +37,25 @@ type Widener interface {
 	Widens(to arrow.DataType) bool
 }
 
+// Splitter is a Source that can divide a scan of rows, so that several workers
+// read one heavy partition at once.
+type Splitter interface {
+	Source
+	// Split divides a spec that has no groups and no order into pieces, which
+	// together yield its rows; each may apply the whole limit. It returns none
+	// where that does not pay. There should be several pieces a worker: whoever is
+	// done takes the next one, and a slow piece holds nobody up.
+	Split(ctx context.Context, spec pushdown.Spec, workers int) ([]Piece, error)
+}
+
+// Piece is a part of a scan, read by one worker.
+type Piece struct {
+	// Partition is where it lies, for errors; empty when that is several.
+	Partition string
+	// Scan begins to read. It is called once at most.
+	Scan func(ctx context.Context) (Reader, error)
+}
+
 // Partition is one physical partition of a table.
 type Partition struct {
 	// ID is unique within the table on this scanner. The same id on two scanners

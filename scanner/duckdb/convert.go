@@ -63,16 +63,19 @@ func expect(ok bool, to arrow.DataType, id bind.Type) error {
 	return status.New(status.Internal, "DuckDB returned type number %d where %s was asked for", id, to)
 }
 
-// growing is a buffer that doubles.
-type growing struct{ buf *memory.Buffer }
+// growing is a buffer that doubles. It begins as large as the last one was.
+type growing struct {
+	buf   *memory.Buffer
+	first int
+}
 
-func newGrowing(mem memory.Allocator) growing { return growing{memory.NewResizableBuffer(mem)} }
+func newGrowing(mem memory.Allocator) growing { return growing{buf: memory.NewResizableBuffer(mem)} }
 
 // extend makes room for n more bytes and returns them.
 func (g growing) extend(n int) []byte {
 	old := g.buf.Len()
 	if need := old + n; need > g.buf.Cap() {
-		g.buf.Reserve(max(need, 2*g.buf.Cap()))
+		g.buf.Reserve(max(need, 2*g.buf.Cap(), g.first))
 	}
 	g.buf.ResizeNoShrink(old + n)
 	return g.buf.Bytes()[old : old+n : old+n]
@@ -137,10 +140,14 @@ func (a *validity) build(buffers []*memory.Buffer, children []arrow.ArrayData) *
 
 func (a *validity) release() { a.bits.buf.Release() }
 
+// firstSpare is the share by which batches of equal size differ at most, mostly.
+const firstSpare = 8
+
 // take hands over g's buffer and starts a new one.
 func take(g *growing, mem memory.Allocator) *memory.Buffer {
 	buf := g.buf
 	*g = newGrowing(mem)
+	g.first = buf.Len() + buf.Len()/firstSpare
 	return buf
 }
 

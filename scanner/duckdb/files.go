@@ -92,6 +92,8 @@ type described struct {
 	from    string
 	columns []column
 	rows    int64
+	// groups are where it can be divided; nil when it cannot.
+	groups []rowGroup
 	// stats are known of Parquet files that have settled.
 	stats     map[string]extent
 	unsettled bool
@@ -125,7 +127,10 @@ func (d *described) read(ctx context.Context, e *Engine) (err error) {
 	if d.format == formatJSON {
 		d.from = jsonRelation(d.origin.path, d.columns)
 	}
-	d.rows, err = d.countRows(ctx, e)
+	if d.rows, err = d.countRows(ctx, e); err != nil {
+		return err
+	}
+	d.groups, err = d.divide(ctx, e)
 	return err
 }
 

@@ -38,7 +38,8 @@ type reader struct {
 
 	rows, target int
 	scanned      atomic.Int64
-	table        int64 // rows in the partitions, -1 unknown
+	table        int64 // rows to read, -1 unknown
+	extent       int64 // rows in the files, of which DuckDB reports progress
 	limit        int64 // rows that end the statement early, or pushdown.NoLimit
 	sent         int64
 	ended        atomic.Bool
@@ -212,7 +213,7 @@ func (r *reader) progress() int64 {
 	if percent <= 0 || r.table <= 0 {
 		return 0
 	}
-	return min(int64(percent/100*float64(r.table)), r.table)
+	return min(int64(percent/100*float64(r.extent)), r.table)
 }
 
 // note never goes back.

@@ -27,6 +27,9 @@ type Config struct {
 	IDPrefix string
 	// Partitions are explicit partitions.
 	Partitions []PartitionConfig
+	// PieceBytes is the least that a piece of a divided scan holds, as Arrow; 0
+	// means 32 MiB.
+	PieceBytes int64
 }
 
 // PartitionConfig is one explicit partition: files, or a table of a database.
@@ -129,11 +132,16 @@ func (s *Source) Scan(ctx context.Context, spec pushdown.Spec) (scanner.Reader, 
 	if err != nil {
 		return nil, err
 	}
+	return s.run(ctx, &spec, sql, rows)
+}
+
+// run runs the statement of a spec over so many rows of the table.
+func (s *Source) run(ctx context.Context, spec *pushdown.Spec, sql string, rows int64) (*reader, error) {
 	r, err := s.cfg.Engine.query(ctx, sql, spec.OutputSchema())
 	if err != nil {
 		return nil, err
 	}
-	r.table = rows
+	r.table, r.extent = rows, rows
 	if len(spec.OrderBy) == 0 && !spec.Grouped() {
 		r.limit = spec.Limit
 	}
@@ -158,7 +166,7 @@ func (snap *snapshot) statement(spec *pushdown.Spec) (string, int64, error) {
 	rows := int64(0)
 	from, err := emptyRelation(columns)
 	if len(chosen) > 0 {
-		from, err = union(relations(chosen), columns)
+		from, err = union(relations(originsOf(chosen)), columns)
 		rows = totalRows(chosen)
 	}
 	if err != nil {
@@ -219,22 +227,28 @@ func enough(partitions []*partition, spec *pushdown.Spec) []*partition {
 	return []*partition{best}
 }
 
+func originsOf(partitions []*partition) []*described {
+	var out []*described
+	for _, p := range partitions {
+		out = append(out, p.origins...)
+	}
+	return out
+}
+
 // relations merges the Parquet files of equal columns into one call, so that
 // DuckDB spreads its threads over them.
-func relations(partitions []*partition) []part {
+func relations(origins []*described) []part {
 	var out []part
 	files := map[string][]string{}
 	columns := map[string]map[string]column{}
-	for _, p := range partitions {
-		for _, d := range p.origins {
-			if d.format != formatParquet {
-				out = append(out, part{from: d.from, columns: byName(d.columns)})
-				continue
-			}
-			key := signature(d.columns)
-			files[key] = append(files[key], d.origin.path)
-			columns[key] = byName(d.columns)
+	for _, d := range origins {
+		if d.format != formatParquet {
+			out = append(out, part{from: d.from, columns: byName(d.columns)})
+			continue
 		}
+		key := signature(d.columns)
+		files[key] = append(files[key], d.origin.path)
+		columns[key] = byName(d.columns)
 	}
 	for key, paths := range files {
 		out = append(out, part{from: parquetRelation(paths), columns: columns[key]})

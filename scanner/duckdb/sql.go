@@ -150,10 +150,14 @@ func union(parts []part, columns []pushdown.Column) (string, error) {
 type part struct {
 	from    string
 	columns map[string]column
+	where   string // which of its rows; empty for all
 }
 
 // plain reports that the wanted columns can be read as they are.
 func (p part) plain(wanted []pushdown.Column) bool {
+	if p.where != "" {
+		return false
+	}
 	for _, w := range wanted {
 		c, ok := p.columns[w.Name]
 		if !ok || c.read != c.physical || !arrow.TypeEqual(c.arrow, w.DataType) {
@@ -177,6 +181,9 @@ func (p part) selectSQL(wanted []pushdown.Column) (string, error) {
 	from := ""
 	if p.from != "" {
 		from = " FROM " + p.from
+	}
+	if p.where != "" {
+		from += " WHERE " + p.where
 	}
 	return "SELECT " + strings.Join(items, ", ") + from, nil
 }
