@@ -63,6 +63,15 @@ func (s *Spec) InputColumns() []Column {
 	return slices.CompactFunc(cols, func(a, b Column) bool { return a.Name == b.Name })
 }
 
+// ReadColumns are the columns that a source may have to yield for s: those that
+// it reads, or else its carrier.
+func (s *Spec) ReadColumns() []Column {
+	if cols := s.InputColumns(); len(cols) > 0 {
+		return cols
+	}
+	return s.Columns
+}
+
 // expressions calls f for every expression at the top of a part of s. The
 // carrier column of a partial aggregate is not read and not among them.
 func (s *Spec) expressions(f func(Expr)) {

@@ -37,7 +37,7 @@ func (s *Scanner) compareSchema(t *table, schema *arrow.Schema, want string) err
 // which schema it knows must not be given NULLs for a column that is gone.
 func federated(own *arrow.Schema, spec *pushdown.Spec, known bool) *arrow.Schema {
 	fields := own.Fields()
-	for _, c := range spec.InputColumns() {
+	for _, c := range spec.ReadColumns() {
 		at := own.FieldIndices(c.Name)
 		switch {
 		case !known || c.DataType == nil:
@@ -54,7 +54,7 @@ func federated(own *arrow.Schema, spec *pushdown.Spec, known bool) *arrow.Schema
 // source itself if it can, otherwise its rows are widened here.
 func (s *Scanner) widening(t *table, own *arrow.Schema, spec *pushdown.Spec) Source {
 	able, _ := t.Source.(Widener)
-	for _, c := range spec.InputColumns() {
+	for _, c := range spec.ReadColumns() {
 		at := own.FieldIndices(c.Name)
 		fits := len(at) > 0 && arrow.TypeEqual(own.Field(at[0]).Type, c.DataType)
 		if !fits && (able == nil || !able.Widens(c.DataType)) {

@@ -122,3 +122,30 @@ func TestIncompatibleColumns(t *testing.T) {
 		}
 	}
 }
+
+// TestDriftedCarrier: rows are counted by the narrowest column of the table where
+// no column matters, also at a scanner that lacks it.
+func TestDriftedCarrier(t *testing.T) {
+	t.Parallel()
+	d := newDuck(t)
+	for _, disabled := range [][]string{nil, {"widen"}, {"agg"}, {"agg", "widen"}, {"all"}} {
+		var nodes []node
+		for name, sql := range map[string]string{"a": "SELECT i, true AS narrow FROM range(3) r(i)", "b": "SELECT i FROM range(4) r(i)"} {
+			rows := d.rows(t, sql)
+			src, err := memsource.New(rows.schema, []memsource.Partition{{ID: "part-" + name, Batches: rows.batches}})
+			require.NoError(t, err)
+			nodes = append(nodes, node{name: name, disable: disabled, tables: []scanner.Table{{Name: "t", Source: src}}})
+		}
+		c := startCluster(t, nodes, memory.DefaultAllocator)
+		for sql, want := range map[string]string{
+			"SELECT DISTINCT 2 FROM t": "2", "SELECT 'x' AS k, count(*) FROM t GROUP BY k": "x 7",
+			"SELECT count(*) FROM t": "7", "SELECT count(*) FROM t WHERE i >= 0": "7", "SELECT 1 FROM t LIMIT 2": "1\n1",
+		} {
+			for _, level := range []string{"full", "filter", "off"} {
+				set := query.DefaultSettings()
+				require.NoError(t, set.Set("pushdown", level))
+				require.Equal(t, want, answer(t, d, c, set, sql), "%s without %s: %s", level, disabled, sql)
+			}
+		}
+	}
+}

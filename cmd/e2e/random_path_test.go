@@ -93,8 +93,8 @@ func (p paths) since(earlier paths) paths {
 
 // tally counts the statements of a test and the ways that they went.
 type tally struct {
-	equal, refused int              // refused by the oracle too
-	seen           map[string]paths // by rung
+	equal, refused, large int              // refused by the oracle too; too large to compare
+	seen                  map[string]paths // by rung
 }
 
 func newTally() *tally {
@@ -114,7 +114,7 @@ func (a *tally) add(rung string, seen paths) {
 // check requires that enough statements went every way that there is.
 func (a *tally) check(t *testing.T) {
 	t.Helper()
-	t.Logf("%d statements equal, %d refused by both; streams by rung: %v", a.equal, a.refused, a.seen)
+	t.Logf("%d statements equal, %d refused by both, %d too large; streams by rung: %v", a.equal, a.refused, a.large, a.seen)
 	if a.equal < 100 {
 		return // too few to tell
 	}

@@ -165,7 +165,7 @@ func (s *remoteScan) resplit(t *plan.Target, other *catalog.Scanner) pushdown.Sp
 			return plan.SplitFor(s.plan.Table, other, s.plan.Spec)
 		}
 	}
-	if !other.Capabilities.Has(pushdown.CapWiden) && s.plan.Table.Narrow(other.Name, s.plan.Spec.InputColumns()) {
+	if !other.Capabilities.Has(pushdown.CapWiden) && s.plan.Table.Narrow(other.Name, s.plan.Spec.ReadColumns()) {
 		return plan.SplitFor(s.plan.Table, other, s.plan.Spec)
 	}
 	return t.Split

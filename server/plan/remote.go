@@ -270,7 +270,7 @@ func (t *Target) split(table *catalog.Table, spec pushdown.Spec) {
 // the table's, and which cannot widen them, sends them as they are: what it did
 // to them would be done to other values.
 func SplitFor(t *catalog.Table, s *catalog.Scanner, spec pushdown.Spec) pushdown.SplitResult {
-	if s.Capabilities.Has(pushdown.CapWiden) || !t.Narrow(s.Name, spec.InputColumns()) {
+	if s.Capabilities.Has(pushdown.CapWiden) || !t.Narrow(s.Name, spec.ReadColumns()) {
 		return pushdown.Split(spec, s.Capabilities)
 	}
 	out := pushdown.Split(spec, pushdown.Capabilities{})
