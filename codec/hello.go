@@ -5,6 +5,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/scalar"
 
 	"github.com/tributary-db/tributary/pushdown"
+	"github.com/tributary-db/tributary/pushdown/partition"
 )
 
 // HelloRequest opens the conversation with a scanner.
@@ -57,6 +58,9 @@ type Table struct {
 	// SchemaVersion changes whenever Arrow does; empty when the scanner does not
 	// tell.
 	SchemaVersion string
+	// PromiseVersion changes whenever the partitions or their promises do; empty
+	// when there are no promises.
+	PromiseVersion string
 }
 
 // Partition is one physical partition.
@@ -67,6 +71,8 @@ type Partition struct {
 	Rows, Bytes int64
 	// Columns are optional statistics by column name.
 	Columns map[string]ColumnStats
+	// Promise is what the owner promises of its rows.
+	Promise partition.Promise
 }
 
 // ColumnStats describe the values of one column in one partition.

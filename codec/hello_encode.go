@@ -50,7 +50,7 @@ func tableToProto(t Table) (*pb.Table, error) {
 	return &pb.Table{
 		Schema: t.Schema, Name: t.Name, ArrowSchema: encodeSchema(t.Arrow), Partitions: parts, Error: t.Err, Version: t.Version,
 		Versioned:     t.Versioned,
-		SchemaVersion: t.SchemaVersion,
+		SchemaVersion: t.SchemaVersion, PromiseVersion: t.PromiseVersion,
 	}, status.Wrap(status.InvalidArgument, err, "table %s.%s", t.Schema, t.Name)
 }
 
@@ -63,7 +63,8 @@ func partitionToProto(p Partition) (*pb.Partition, error) {
 		}
 		out.Columns = append(out.Columns, stats)
 	}
-	return out, nil
+	err := promiseToProto(out, &p.Promise)
+	return out, status.Wrap(status.InvalidArgument, err, "the promise of partition %q", p.ID)
 }
 
 func statsToProto(name string, s ColumnStats) (*pb.ColumnStats, error) {
@@ -119,7 +120,7 @@ func DecodeHello(data []byte) (*Hello, error) {
 // the others of the scanner are not.
 func tableFromProto(p *pb.Table) (Table, error) {
 	t := Table{Schema: p.GetSchema(), Name: p.GetName(), Err: p.GetError(), Version: p.GetVersion(), Versioned: p.GetVersioned(),
-		SchemaVersion: p.GetSchemaVersion()}
+		SchemaVersion: p.GetSchemaVersion(), PromiseVersion: p.GetPromiseVersion()}
 	var err error
 	if t.Arrow, err = decodeSchema(p.GetArrowSchema()); err != nil {
 		t.Err = cmp.Or(t.Err, err.Error())
@@ -142,6 +143,7 @@ func partitionFromProto(p *pb.Partition) (Partition, error) {
 		}
 		out.Columns[c.GetName()] = statsFromProto(c)
 	}
+	out.Promise = promiseFromProto(p)
 	return out, nil
 }
 

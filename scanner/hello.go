@@ -121,9 +121,13 @@ func (s *Scanner) describePartitions(ctx context.Context, t *table, out *codec.T
 		return err
 	}
 	out.Version, out.Versioned = tableVersion(partitions)
+	out.PromiseVersion = promiseVersion(partitions)
 	for _, p := range partitions {
+		if err := checkPromise(&p, out.Arrow); err != nil {
+			return status.Wrap(status.FailedPrecondition, err, "table %s of scanner %q, partition %q", t.name, s.cfg.Name, p.ID)
+		}
 		out.Partitions = append(out.Partitions, codec.Partition{
-			ID: p.ID, Rows: p.Rows, Bytes: p.Bytes, Columns: statistics(&p, out.Arrow),
+			ID: p.ID, Rows: p.Rows, Bytes: p.Bytes, Columns: statistics(&p, out.Arrow), Promise: p.Promise,
 		})
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown"
+	"github.com/tributary-db/tributary/pushdown/partition"
 )
 
 // Source is one table's data. Its methods may be called concurrently.
@@ -70,6 +71,10 @@ type Partition struct {
 	// Columns are optional statistics by column name. Bounds must hold for every
 	// value in the order of the coordinator, whose NaN is the greatest float.
 	Columns map[string]codec.ColumnStats
+	// Promise is what the owner of the partition promises of every row that it
+	// ever has: coordinators rely on it without looking. A promise must not
+	// depend on the rows that are there now.
+	Promise partition.Promise
 }
 
 // Reader yields the rows of one scan. Next is called by one goroutine at a

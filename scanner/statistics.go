@@ -11,6 +11,7 @@ import (
 
 	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown"
+	"github.com/tributary-db/tributary/pushdown/partition"
 	"github.com/tributary-db/tributary/pushdown/status"
 )
 
@@ -29,7 +30,7 @@ func tableVersion(partitions []Partition) (version string, whole bool) {
 	for _, p := range partitions {
 		any, whole = any || p.Version != "", whole && p.Version != ""
 		// Writing to a hash cannot fail.
-		_, _ = fmt.Fprintf(sum, "%q %d %q\n", p.ID, p.Rows, p.Version)
+		_, _ = fmt.Fprintf(sum, "%q %d %q\n%s", p.ID, p.Rows, p.Version, p.Promise.Text())
 	}
 	if !any {
 		return "", false
@@ -48,7 +49,7 @@ func (s *Scanner) compareVersion(ctx context.Context, t *table, want string) err
 	if err != nil {
 		return err
 	}
-	if have, _ := tableVersion(partitions); have != want {
+	if have, _ := tableVersion(partitions); have != want && promiseVersion(partitions) != want {
 		return status.New(status.Aborted, "table %s of scanner %q has changed since the query was planned: repeat it", t.name, s.cfg.Name)
 	}
 	return nil
@@ -91,20 +92,20 @@ func isBound(v scalar.Scalar, t arrow.DataType) bool {
 }
 
 // limitStatistics keeps a Hello small: tables that would make it too large go
-// without statistics.
+// without statistics and promises.
 func limitStatistics(tables []codec.Table) {
 	left := maxStatistics
 	for i := range tables {
 		t, n := &tables[i], 0
 		for _, p := range t.Partitions {
-			n += len(p.Columns)
+			n += len(p.Columns) + promised(&p.Promise)
 		}
 		if n <= left {
 			left -= n
 			continue
 		}
 		for j := range t.Partitions {
-			t.Partitions[j].Columns = nil
+			t.Partitions[j].Columns, t.Partitions[j].Promise = nil, partition.Promise{}
 		}
 	}
 }

@@ -255,9 +255,12 @@ type Table struct {
 	// Changes whenever the schema does.
 	SchemaVersion string `protobuf:"bytes,7,opt,name=schema_version,json=schemaVersion,proto3" json:"schema_version,omitempty"`
 	// Version tells every change of rows, whatever the partition.
-	Versioned     bool `protobuf:"varint,8,opt,name=versioned,proto3" json:"versioned,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Versioned bool `protobuf:"varint,8,opt,name=versioned,proto3" json:"versioned,omitempty"`
+	// Changes whenever the partitions or what is promised of them do; empty when
+	// nothing is promised.
+	PromiseVersion string `protobuf:"bytes,9,opt,name=promise_version,json=promiseVersion,proto3" json:"promise_version,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Table) Reset() {
@@ -346,14 +349,24 @@ func (x *Table) GetVersioned() bool {
 	return false
 }
 
+func (x *Table) GetPromiseVersion() string {
+	if x != nil {
+		return x.PromiseVersion
+	}
+	return ""
+}
+
 // Partition is one physical partition.
 type Partition struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Exact, or absent when unknown.
-	Rows          *int64         `protobuf:"varint,2,opt,name=rows,proto3,oneof" json:"rows,omitempty"`
-	Bytes         *int64         `protobuf:"varint,3,opt,name=bytes,proto3,oneof" json:"bytes,omitempty"`
-	Columns       []*ColumnStats `protobuf:"bytes,4,rep,name=columns,proto3" json:"columns,omitempty"`
+	Rows    *int64         `protobuf:"varint,2,opt,name=rows,proto3,oneof" json:"rows,omitempty"`
+	Bytes   *int64         `protobuf:"varint,3,opt,name=bytes,proto3,oneof" json:"bytes,omitempty"`
+	Columns []*ColumnStats `protobuf:"bytes,4,rep,name=columns,proto3" json:"columns,omitempty"`
+	// What the owner promises of every row that the partition ever has.
+	Values        []*ColumnValues `protobuf:"bytes,5,rep,name=values,proto3" json:"values,omitempty"`
+	Buckets       *HashBuckets    `protobuf:"bytes,6,opt,name=buckets,proto3" json:"buckets,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -416,6 +429,151 @@ func (x *Partition) GetColumns() []*ColumnStats {
 	return nil
 }
 
+func (x *Partition) GetValues() []*ColumnValues {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+func (x *Partition) GetBuckets() *HashBuckets {
+	if x != nil {
+		return x.Buckets
+	}
+	return nil
+}
+
+// ColumnValues are all values that a column may have in a partition.
+type ColumnValues struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Values        []*Literal             `protobuf:"bytes,2,rep,name=values,proto3" json:"values,omitempty"`
+	Null          bool                   `protobuf:"varint,3,opt,name=null,proto3" json:"null,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ColumnValues) Reset() {
+	*x = ColumnValues{}
+	mi := &file_tributary_v1_hello_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ColumnValues) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ColumnValues) ProtoMessage() {}
+
+func (x *ColumnValues) ProtoReflect() protoreflect.Message {
+	mi := &file_tributary_v1_hello_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ColumnValues.ProtoReflect.Descriptor instead.
+func (*ColumnValues) Descriptor() ([]byte, []int) {
+	return file_tributary_v1_hello_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ColumnValues) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ColumnValues) GetValues() []*Literal {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+func (x *ColumnValues) GetNull() bool {
+	if x != nil {
+		return x.Null
+	}
+	return false
+}
+
+// HashBuckets are the buckets of a hash that the rows of a partition may be in.
+type HashBuckets struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The hash; a reader that does not know it has no promise.
+	Function      string   `protobuf:"bytes,1,opt,name=function,proto3" json:"function,omitempty"`
+	Columns       []string `protobuf:"bytes,2,rep,name=columns,proto3" json:"columns,omitempty"`
+	Of            uint32   `protobuf:"varint,3,opt,name=of,proto3" json:"of,omitempty"`
+	Holds         []uint32 `protobuf:"varint,4,rep,packed,name=holds,proto3" json:"holds,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HashBuckets) Reset() {
+	*x = HashBuckets{}
+	mi := &file_tributary_v1_hello_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HashBuckets) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HashBuckets) ProtoMessage() {}
+
+func (x *HashBuckets) ProtoReflect() protoreflect.Message {
+	mi := &file_tributary_v1_hello_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HashBuckets.ProtoReflect.Descriptor instead.
+func (*HashBuckets) Descriptor() ([]byte, []int) {
+	return file_tributary_v1_hello_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *HashBuckets) GetFunction() string {
+	if x != nil {
+		return x.Function
+	}
+	return ""
+}
+
+func (x *HashBuckets) GetColumns() []string {
+	if x != nil {
+		return x.Columns
+	}
+	return nil
+}
+
+func (x *HashBuckets) GetOf() uint32 {
+	if x != nil {
+		return x.Of
+	}
+	return 0
+}
+
+func (x *HashBuckets) GetHolds() []uint32 {
+	if x != nil {
+		return x.Holds
+	}
+	return nil
+}
+
 // ColumnStats describe the values of one column in one partition.
 type ColumnStats struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -431,7 +589,7 @@ type ColumnStats struct {
 
 func (x *ColumnStats) Reset() {
 	*x = ColumnStats{}
-	mi := &file_tributary_v1_hello_proto_msgTypes[5]
+	mi := &file_tributary_v1_hello_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -443,7 +601,7 @@ func (x *ColumnStats) String() string {
 func (*ColumnStats) ProtoMessage() {}
 
 func (x *ColumnStats) ProtoReflect() protoreflect.Message {
-	mi := &file_tributary_v1_hello_proto_msgTypes[5]
+	mi := &file_tributary_v1_hello_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -456,7 +614,7 @@ func (x *ColumnStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ColumnStats.ProtoReflect.Descriptor instead.
 func (*ColumnStats) Descriptor() ([]byte, []int) {
-	return file_tributary_v1_hello_proto_rawDescGZIP(), []int{5}
+	return file_tributary_v1_hello_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ColumnStats) GetName() string {
@@ -514,7 +672,7 @@ const file_tributary_v1_hello_proto_rawDesc = "" +
 	"\aversion\x18\b \x01(\x04R\aversion\"M\n" +
 	"\x06Limits\x12&\n" +
 	"\x0fmax_batch_bytes\x18\x01 \x01(\x03R\rmaxBatchBytes\x12\x1b\n" +
-	"\tmax_scans\x18\x02 \x01(\x03R\bmaxScans\"\x84\x02\n" +
+	"\tmax_scans\x18\x02 \x01(\x03R\bmaxScans\"\xad\x02\n" +
 	"\x05Table\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\tR\x06schema\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12!\n" +
@@ -525,14 +683,26 @@ const file_tributary_v1_hello_proto_rawDesc = "" +
 	"\x05error\x18\x05 \x01(\tR\x05error\x12\x18\n" +
 	"\aversion\x18\x06 \x01(\tR\aversion\x12%\n" +
 	"\x0eschema_version\x18\a \x01(\tR\rschemaVersion\x12\x1c\n" +
-	"\tversioned\x18\b \x01(\bR\tversioned\"\x97\x01\n" +
+	"\tversioned\x18\b \x01(\bR\tversioned\x12'\n" +
+	"\x0fpromise_version\x18\t \x01(\tR\x0epromiseVersion\"\x80\x02\n" +
 	"\tPartition\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
 	"\x04rows\x18\x02 \x01(\x03H\x00R\x04rows\x88\x01\x01\x12\x19\n" +
 	"\x05bytes\x18\x03 \x01(\x03H\x01R\x05bytes\x88\x01\x01\x123\n" +
-	"\acolumns\x18\x04 \x03(\v2\x19.tributary.v1.ColumnStatsR\acolumnsB\a\n" +
+	"\acolumns\x18\x04 \x03(\v2\x19.tributary.v1.ColumnStatsR\acolumns\x122\n" +
+	"\x06values\x18\x05 \x03(\v2\x1a.tributary.v1.ColumnValuesR\x06values\x123\n" +
+	"\abuckets\x18\x06 \x01(\v2\x19.tributary.v1.HashBucketsR\abucketsB\a\n" +
 	"\x05_rowsB\b\n" +
-	"\x06_bytes\"\xae\x01\n" +
+	"\x06_bytes\"e\n" +
+	"\fColumnValues\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12-\n" +
+	"\x06values\x18\x02 \x03(\v2\x15.tributary.v1.LiteralR\x06values\x12\x12\n" +
+	"\x04null\x18\x03 \x01(\bR\x04null\"i\n" +
+	"\vHashBuckets\x12\x1a\n" +
+	"\bfunction\x18\x01 \x01(\tR\bfunction\x12\x18\n" +
+	"\acolumns\x18\x02 \x03(\tR\acolumns\x12\x0e\n" +
+	"\x02of\x18\x03 \x01(\rR\x02of\x12\x14\n" +
+	"\x05holds\x18\x04 \x03(\rR\x05holds\"\xae\x01\n" +
 	"\vColumnStats\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12'\n" +
 	"\x03min\x18\x02 \x01(\v2\x15.tributary.v1.LiteralR\x03min\x12'\n" +
@@ -553,28 +723,33 @@ func file_tributary_v1_hello_proto_rawDescGZIP() []byte {
 	return file_tributary_v1_hello_proto_rawDescData
 }
 
-var file_tributary_v1_hello_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_tributary_v1_hello_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_tributary_v1_hello_proto_goTypes = []any{
 	(*HelloRequest)(nil), // 0: tributary.v1.HelloRequest
 	(*Hello)(nil),        // 1: tributary.v1.Hello
 	(*Limits)(nil),       // 2: tributary.v1.Limits
 	(*Table)(nil),        // 3: tributary.v1.Table
 	(*Partition)(nil),    // 4: tributary.v1.Partition
-	(*ColumnStats)(nil),  // 5: tributary.v1.ColumnStats
-	(*Literal)(nil),      // 6: tributary.v1.Literal
+	(*ColumnValues)(nil), // 5: tributary.v1.ColumnValues
+	(*HashBuckets)(nil),  // 6: tributary.v1.HashBuckets
+	(*ColumnStats)(nil),  // 7: tributary.v1.ColumnStats
+	(*Literal)(nil),      // 8: tributary.v1.Literal
 }
 var file_tributary_v1_hello_proto_depIdxs = []int32{
 	2, // 0: tributary.v1.Hello.limits:type_name -> tributary.v1.Limits
 	3, // 1: tributary.v1.Hello.tables:type_name -> tributary.v1.Table
 	4, // 2: tributary.v1.Table.partitions:type_name -> tributary.v1.Partition
-	5, // 3: tributary.v1.Partition.columns:type_name -> tributary.v1.ColumnStats
-	6, // 4: tributary.v1.ColumnStats.min:type_name -> tributary.v1.Literal
-	6, // 5: tributary.v1.ColumnStats.max:type_name -> tributary.v1.Literal
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	7, // 3: tributary.v1.Partition.columns:type_name -> tributary.v1.ColumnStats
+	5, // 4: tributary.v1.Partition.values:type_name -> tributary.v1.ColumnValues
+	6, // 5: tributary.v1.Partition.buckets:type_name -> tributary.v1.HashBuckets
+	8, // 6: tributary.v1.ColumnValues.values:type_name -> tributary.v1.Literal
+	8, // 7: tributary.v1.ColumnStats.min:type_name -> tributary.v1.Literal
+	8, // 8: tributary.v1.ColumnStats.max:type_name -> tributary.v1.Literal
+	9, // [9:9] is the sub-list for method output_type
+	9, // [9:9] is the sub-list for method input_type
+	9, // [9:9] is the sub-list for extension type_name
+	9, // [9:9] is the sub-list for extension extendee
+	0, // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_tributary_v1_hello_proto_init() }
@@ -584,14 +759,14 @@ func file_tributary_v1_hello_proto_init() {
 	}
 	file_tributary_v1_spec_proto_init()
 	file_tributary_v1_hello_proto_msgTypes[4].OneofWrappers = []any{}
-	file_tributary_v1_hello_proto_msgTypes[5].OneofWrappers = []any{}
+	file_tributary_v1_hello_proto_msgTypes[7].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_tributary_v1_hello_proto_rawDesc), len(file_tributary_v1_hello_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

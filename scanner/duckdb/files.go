@@ -91,7 +91,9 @@ type described struct {
 	format  format
 	from    string
 	columns []column
-	rows    int64
+	// hive are the keys of its directories that are no columns of the file.
+	hive []hiveColumn
+	rows int64
 	// groups are where it can be divided; nil when it cannot.
 	groups []rowGroup
 	// stats are known of Parquet files that have settled.

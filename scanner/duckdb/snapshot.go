@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/tributary-db/tributary/codec"
+	promises "github.com/tributary-db/tributary/pushdown/partition"
 	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/pushdown/widen"
 )
@@ -27,6 +28,8 @@ type partition struct {
 	origins []*described
 	// stats are nil when not all of it has some.
 	stats map[string]codec.ColumnStats
+	// promised follows from the names of directories.
+	promised promises.Promise
 }
 
 func (p *partition) rows() int64 {
@@ -189,6 +192,9 @@ func (s *Source) build(ctx context.Context, found []located) *snapshot {
 		}
 		snap.partitions = append(snap.partitions, p)
 	}
+	if !s.cfg.PlainPaths {
+		snap.addHive()
+	}
 	snap.err = snap.agree()
 	return snap
 }
@@ -201,7 +207,7 @@ func (snap *snapshot) agree() error {
 			if d.err != nil {
 				return status.Wrap(status.FailedPrecondition, d.err, "partition %q", p.id)
 			}
-			for _, c := range d.columns {
+			for _, c := range d.all() {
 				if err := u.add(c, place{p.id, d.origin}); err != nil {
 					return err
 				}
@@ -210,7 +216,7 @@ func (snap *snapshot) agree() error {
 	}
 	snap.schema = arrow.NewSchema(u.fields, nil)
 	for _, p := range snap.partitions {
-		p.stats = p.statistics(u.fields)
+		p.stats, p.promised = p.statistics(u.fields), p.promise(u.fields)
 	}
 	return nil
 }

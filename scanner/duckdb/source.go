@@ -30,6 +30,9 @@ type Config struct {
 	// PieceBytes is the least that a piece of a divided scan holds, as Arrow; 0
 	// means 32 MiB.
 	PieceBytes int64
+	// PlainPaths: directories named "key=value" above the files mean nothing.
+	// Otherwise the key is a column of files that do not have it.
+	PlainPaths bool
 }
 
 // PartitionConfig is one explicit partition: files, or a table of a database.
@@ -114,7 +117,7 @@ func (s *Source) Partitions(ctx context.Context) ([]scanner.Partition, error) {
 	}
 	out := make([]scanner.Partition, len(snap.partitions))
 	for i, p := range snap.partitions {
-		out[i] = scanner.Partition{ID: p.id, Rows: p.rows(), Bytes: p.bytes(), Version: p.version(), Columns: p.stats}
+		out[i] = scanner.Partition{ID: p.id, Rows: p.rows(), Bytes: p.bytes(), Version: p.version(), Columns: p.stats, Promise: p.promised}
 	}
 	return out, nil
 }
@@ -239,19 +242,21 @@ func originsOf(partitions []*partition) []*described {
 // DuckDB spreads its threads over them.
 func relations(origins []*described) []part {
 	var out []part
-	files := map[string][]string{}
-	columns := map[string]map[string]column{}
+	files := map[string][]*described{}
 	for _, d := range origins {
-		if d.format != formatParquet {
-			out = append(out, part{from: d.from, columns: byName(d.columns)})
+		if d.format != formatParquet || len(d.hive) > 0 && d.has(fileIndex) {
+			out = append(out, part{from: d.from, columns: byName(d.all())})
 			continue
 		}
-		key := signature(d.columns)
-		files[key] = append(files[key], d.origin.path)
-		columns[key] = byName(d.columns)
+		key := signature(d)
+		files[key] = append(files[key], d)
 	}
-	for key, paths := range files {
-		out = append(out, part{from: parquetRelation(paths), columns: columns[key]})
+	for _, all := range files {
+		var paths []string
+		for _, d := range all {
+			paths = append(paths, d.origin.path)
+		}
+		out = append(out, part{from: parquetRelation(paths), columns: byName(slices.Concat(all[0].columns, mergedHive(all)))})
 	}
 	return out
 }
@@ -264,12 +269,16 @@ func byName(columns []column) map[string]column {
 	return out
 }
 
-// signature identifies a set of columns whatever their order.
-func signature(columns []column) string {
-	parts := make([]string, len(columns))
-	for i, c := range columns {
+// signature identifies a set of columns whatever their order, and the keys of
+// directories in theirs.
+func signature(d *described) string {
+	parts := make([]string, len(d.columns))
+	for i, c := range d.columns {
 		parts[i] = fmt.Sprintf("%q %s", c.name, c.physical)
 	}
 	slices.Sort(parts)
+	for _, h := range d.hive {
+		parts = append(parts, fmt.Sprintf("key %q", h.name))
+	}
 	return strings.Join(parts, "\n")
 }

@@ -266,7 +266,7 @@ func extracts(heap []extract) []part {
 			all = append(all, x.described)
 			continue
 		}
-		p := part{from: x.described.from, columns: byName(x.columns), where: x.condition()}
+		p := part{from: x.described.from, columns: byName(x.all()), where: x.condition()}
 		if x.format == formatParquet {
 			p.from = strings.TrimSuffix(parquetRelation([]string{x.origin.path}), ")") + ", " + parquetRow + " = true)"
 		}

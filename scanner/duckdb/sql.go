@@ -160,7 +160,7 @@ func (p part) plain(wanted []pushdown.Column) bool {
 	}
 	for _, w := range wanted {
 		c, ok := p.columns[w.Name]
-		if !ok || c.read != c.physical || !arrow.TypeEqual(c.arrow, w.DataType) {
+		if !ok || c.constant != "" || c.read != c.physical || !arrow.TypeEqual(c.arrow, w.DataType) {
 			return false
 		}
 	}

@@ -314,10 +314,24 @@ func (p *partition) statistics(columns []arrow.Field) map[string]codec.ColumnSta
 func (d *described) extent(f arrow.Field) extent {
 	at := slices.IndexFunc(d.columns, func(c column) bool { return c.name == f.Name })
 	if at < 0 {
-		return extent{nulls: d.rows, bounded: true, exact: true}
+		return d.constantExtent(f)
 	}
-	x := d.stats[f.Name]
-	factor := scaling(d.columns[at].arrow, f.Type)
+	return widened(d.stats[f.Name], d.columns[at].arrow, f.Type)
+}
+
+// constantExtent is that of a column which the file does not have.
+func (d *described) constantExtent(f arrow.Field) extent {
+	for _, h := range d.hive {
+		if h.name == f.Name {
+			return widened(h.extent(d.rows), h.typ.arrow, f.Type)
+		}
+	}
+	return extent{nulls: d.rows, bounded: true, exact: true}
+}
+
+// widened is an extent for a type that holds the values.
+func widened(x extent, from, to arrow.DataType) extent {
+	factor := scaling(from, to)
 	switch {
 	case factor == nil:
 		x.bounded, x.exact, x.lo, x.hi = false, false, nil, nil

@@ -22,6 +22,8 @@ type column struct {
 	// read is the SQL type to read it as, equal to physical when no cast is
 	// needed.
 	read string
+	// constant is what the column is in a file that does not have it.
+	constant string
 }
 
 // uuid is the physical type of UUIDs, which are read as text.
@@ -38,6 +40,9 @@ func (c column) field() arrow.Field {
 
 // expr reads the column from its relation.
 func (c column) expr() string {
+	if c.constant != "" {
+		return c.constant
+	}
 	if c.read == c.physical {
 		return quoteIdent(c.name)
 	}

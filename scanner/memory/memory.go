@@ -17,6 +17,7 @@ import (
 
 	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown"
+	"github.com/tributary-db/tributary/pushdown/partition"
 	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/pushdown/widen"
 	"github.com/tributary-db/tributary/scanner"
@@ -29,6 +30,9 @@ type Partition struct {
 	// Batches are its rows. Their columns are found by name; one may be narrower
 	// than the table's, or missing, and is then NULL: see package widen.
 	Batches []arrow.RecordBatch
+	// Promise is what the owner promises of the partition; Put refuses rows that
+	// break it.
+	Promise partition.Promise
 }
 
 // Source is a table whose rows are record batches. It is safe for concurrent
@@ -46,6 +50,7 @@ type stored struct {
 	batches []arrow.RecordBatch
 	version string
 	stats   map[string]codec.ColumnStats
+	promise partition.Promise
 }
 
 var _ scanner.Source = (*Source)(nil)
@@ -95,12 +100,29 @@ func (s *Source) Put(p Partition) error {
 		}
 		batches = append(batches, wide)
 	}
+	if err := s.keeps(p.Promise, batches); err != nil {
+		release(batches)
+		return status.Wrap(status.FailedPrecondition, err, "partition %q", p.ID)
+	}
 	stats := statistics(s.schema, batches)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drop(p.ID)
 	s.puts++
-	s.partitions[p.ID] = &stored{batches: batches, version: strconv.Itoa(s.puts), stats: stats}
+	s.partitions[p.ID] = &stored{batches: batches, version: strconv.Itoa(s.puts), stats: stats, promise: p.Promise}
+	return nil
+}
+
+// keeps reports whether all rows keep a promise.
+func (s *Source) keeps(p partition.Promise, batches []arrow.RecordBatch) error {
+	if err := p.Validate(s.schema); err != nil {
+		return err
+	}
+	for _, b := range batches {
+		if err := p.Keep(b); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -188,7 +210,7 @@ func (s *Source) Partitions(context.Context) ([]scanner.Partition, error) {
 	defer s.mu.RUnlock()
 	out := make([]scanner.Partition, 0, len(s.partitions))
 	for id, have := range s.partitions {
-		p := scanner.Partition{ID: id, Bytes: -1, Version: have.version, Columns: have.stats}
+		p := scanner.Partition{ID: id, Bytes: -1, Version: have.version, Columns: have.stats, Promise: have.promise}
 		for _, b := range have.batches {
 			p.Rows += b.NumRows()
 		}

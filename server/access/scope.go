@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/tributary-db/tributary/pushdown"
+	"github.com/tributary-db/tributary/pushdown/partition"
 	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/server/catalog"
 	"github.com/tributary-db/tributary/server/engine"
@@ -85,11 +86,11 @@ func (s *scope) restrict(ctx context.Context, base *catalog.Snapshot, t *catalog
 	}
 	out := *t
 	out.Restriction, out.Arrow = &catalog.Restriction{Filter: filter, Arrow: t.Arrow}, columns
-	out.Versions, out.Versioned = nil, nil
+	out.Versions, out.Versioned, out.PromiseVersions = nil, nil, nil
 	out.Partitions = slices.Clone(t.Partitions)
 	for i := range out.Partitions {
 		p := &out.Partitions[i]
-		p.Rows, p.Bytes, p.Columns = -1, -1, nil
+		p.Rows, p.Bytes, p.Columns, p.Promise = -1, -1, nil, partition.Promise{}
 	}
 	if err != nil {
 		s.control.cfg.Logger.Error().Str("table", t.ID()).Strs("roles", s.roles).Err(err).Msg("an access rule cannot be applied; the table is closed to its users")

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/scalar"
 
 	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/pushdown/partition"
 	"github.com/tributary-db/tributary/pushdown/status"
 )
 
@@ -108,7 +109,7 @@ func (m *merger) add(owner *Scanner, t codec.Table) {
 	if into == nil {
 		into = &merged{parts: map[string]*Partition{}, table: &Table{
 			Schema: t.Schema, Name: t.Name,
-			Versions: map[string]string{}, Versioned: map[string]bool{}, Schemas: map[string]OwnSchema{},
+			Versions: map[string]string{}, PromiseVersions: map[string]string{}, Versioned: map[string]bool{}, Schemas: map[string]OwnSchema{},
 		}}
 		m.tables[key] = into
 	}
@@ -130,6 +131,9 @@ func (m *merged) add(owner *Scanner, t codec.Table) {
 	}
 	if t.Version != "" {
 		m.table.Versions[owner.Name], m.table.Versioned[owner.Name] = t.Version, t.Versioned
+	}
+	if t.PromiseVersion != "" {
+		m.table.PromiseVersions[owner.Name] = t.PromiseVersion
 	}
 	m.offers = append(m.offers, offer{owner, t})
 }
@@ -157,7 +161,7 @@ func ids(parts []codec.Partition) string {
 func (m *merged) addPartition(owner *Scanner, p codec.Partition) {
 	into := m.parts[p.ID]
 	if into == nil {
-		m.parts[p.ID] = &Partition{ID: p.ID, Owners: []*Scanner{owner}, Rows: p.Rows, Bytes: p.Bytes, Columns: p.Columns}
+		m.parts[p.ID] = &Partition{ID: p.ID, Owners: []*Scanner{owner}, Rows: p.Rows, Bytes: p.Bytes, Columns: p.Columns, Promise: p.Promise}
 		return
 	}
 	if slices.Contains(into.Owners, owner) {
@@ -175,6 +179,9 @@ func (m *merged) addPartition(owner *Scanner, p codec.Partition) {
 	into.Rows = agreed(into.Rows, p.Rows)
 	into.Bytes = agreed(into.Bytes, p.Bytes)
 	into.Columns = agreedColumns(into.Columns, p.Columns)
+	if into.Promise.Text() != p.Promise.Text() {
+		into.Promise = partition.Promise{}
+	}
 }
 
 // agreedColumns are the statistics that replicas have in common; those that
@@ -219,7 +226,7 @@ func (m *merged) finish() *Table {
 	m.unify()
 	for _, o := range m.offers {
 		for _, p := range o.table.Partitions {
-			p.Columns = m.statistics(o.table, p)
+			p.Columns, p.Promise = m.statistics(o.table, p), m.promise(o.table, &p)
 			m.addPartition(o.owner, p)
 		}
 	}

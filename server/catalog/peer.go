@@ -148,7 +148,7 @@ func fingerprint(h *codec.Hello) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q %q %q\n", h.Name, h.Epoch, h.Capabilities.Names())
 	for _, t := range h.Tables {
-		fmt.Fprintf(&b, "%q %q %q %q %t", t.Schema, t.Name, t.Err, t.Version, t.Versioned) // the version covers statistics
+		fmt.Fprintf(&b, "%q %q %q %q %t %q", t.Schema, t.Name, t.Err, t.Version, t.Versioned, t.PromiseVersion) // the versions cover statistics and promises
 		if t.Arrow != nil {
 			fmt.Fprintf(&b, " %s", t.Arrow)
 		}

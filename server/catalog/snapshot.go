@@ -8,6 +8,7 @@ import (
 
 	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown"
+	"github.com/tributary-db/tributary/pushdown/partition"
 	"github.com/tributary-db/tributary/pushdown/status"
 )
 
@@ -59,6 +60,9 @@ type Table struct {
 	// Versions are, by the name of the scanner, what its part of the table was
 	// when its statistics were read; a scanner without statistics has none.
 	Versions map[string]string
+	// PromiseVersions are, by the name of the scanner, those of what the owner of
+	// its part promises; a scanner without promises has none.
+	PromiseVersions map[string]string
 	// Versioned has the scanners whose version tells every change of rows.
 	Versioned map[string]bool
 	// Restriction is nil for users who may read all of the table.
@@ -125,6 +129,10 @@ type Partition struct {
 	// with Rows they are true as long as an owner's part of the table still has
 	// the version in Table.Versions: whoever relies on them has that checked.
 	Columns map[string]codec.ColumnStats
+	// Promise is what all owners promise of the rows. It is true as long as an
+	// owner's part of the table has the version in Table.PromiseVersions, which
+	// does not change with rows.
+	Promise partition.Promise
 }
 
 // Scanner is one scanner node as last seen.

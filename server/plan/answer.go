@@ -13,7 +13,7 @@ func answer(p *catalog.Partition, spec *pushdown.Spec) []scalar.Scalar {
 	if !spec.Grouped() || len(spec.GroupBy) > 0 || len(p.Columns) == 0 || p.Rows < 0 {
 		return nil
 	}
-	f := facts{columns: p.Columns, rows: p.Rows}
+	f := factsOf(p)
 	for _, e := range spec.Filter {
 		if f.eval(e)&^mayTrue != 0 {
 			return nil

@@ -28,6 +28,9 @@ func (g *groups) prove(r *Reduce) (*Reduce, error) {
 		r.Why = "the keys alone decide"
 		return r, nil
 	}
+	if g.byPromise(r, targets) {
+		return r, nil
+	}
 	for i, k := range g.scan.Partial.Keys {
 		ref, ok := k.(*Ref)
 		if !ok || ref.Index < 0 {
@@ -42,7 +45,7 @@ func (g *groups) prove(r *Reduce) (*Reduce, error) {
 			return r, nil
 		}
 	}
-	return nil, notPushed("statistics do not prove that no key is on two scanners")
+	return nil, notPushed("neither statistics nor partition functions prove that no key is on two scanners")
 }
 
 // byKeys: r drops groups by their keys alone, and what it keeps of two scanners

@@ -57,9 +57,9 @@ type Reduce struct {
 	Limit   int64
 	// Apart is the key whose NULL groups are not whole, -1 for none.
 	Apart int
-	// Pinned: that groups are whole follows from statistics, which must hold to
-	// the end.
-	Pinned bool
+	// Pinned: that groups are whole follows from statistics, or if Promised from
+	// what owners promise, which must hold to the end.
+	Pinned, Promised bool
 	// Why says why groups are whole, for EXPLAIN.
 	Why string
 }

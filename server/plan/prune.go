@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,37 +11,59 @@ import (
 )
 
 // prune takes out of a target the partitions in which no row can pass the
-// filter, and those whose part of the answer is known. It needs statistics of
-// which the scanner can tell whether they still hold: the scan fails otherwise.
-func (t *Target) prune(table *catalog.Table, spec *pushdown.Spec) {
-	version := table.Versions[t.Scanner.Name]
-	if version == "" {
+// filter, and those whose part of the answer is known. It needs statistics, or
+// promises, of which the scanner can tell whether they still hold: the scan
+// fails otherwise.
+func (t *Target) prune(table *catalog.Table, spec *pushdown.Spec, buckets *bucketFilter) {
+	version, promised := table.Versions[t.Scanner.Name], table.PromiseVersions[t.Scanner.Name]
+	if version == "" && promised == "" {
 		return
 	}
 	own := t.Partitions
 	t.Partitions = nil
 	for i, next := 0, 0; i < len(table.Partitions) && next < len(own); i++ {
-		if p := &table.Partitions[i]; p.ID == own[next] {
-			t.place(p, spec)
-			next++
+		p := &table.Partitions[i]
+		if p.ID != own[next] {
+			continue
 		}
-	}
-	if len(t.Partitions) < len(own) {
-		t.Version = version
+		next++
+		switch {
+		case promised != "" && t.placePromised(p, spec, buckets):
+			t.Version = cmp.Or(t.Version, promised)
+		case version != "" && t.place(p, spec):
+			t.Version = version // which covers the promises
+		default:
+			t.Partitions = append(t.Partitions, p.ID)
+		}
 	}
 }
 
-// place says what becomes of one partition.
-func (t *Target) place(p *catalog.Partition, spec *pushdown.Spec) {
-	if columns := ruledOut(p, spec.Filter); columns != nil {
+// placePromised leaves out a partition that by its owner's promise has no row
+// for the filter, whatever its rows are by now.
+func (t *Target) placePromised(p *catalog.Partition, spec *pushdown.Spec, buckets *bucketFilter) bool {
+	columns := ruledOut(facts{rows: -1, promise: &p.Promise}, spec.Filter)
+	if columns == nil && buckets.excludes(&p.Promise) {
+		columns = p.Promise.Buckets.Columns
+	}
+	if columns == nil {
+		return false
+	}
+	by := "the partition function of " + strings.Join(columns, ", ")
+	t.Pruned, t.PrunedBy = append(t.Pruned, p.ID), union(t.PrunedBy, []string{by})
+	return true
+}
+
+// place leaves out a partition because of its statistics.
+func (t *Target) place(p *catalog.Partition, spec *pushdown.Spec) bool {
+	if columns := ruledOut(factsOf(p), spec.Filter); columns != nil && len(p.Columns) > 0 {
 		t.Pruned, t.PrunedBy = append(t.Pruned, p.ID), union(t.PrunedBy, columns)
-		return
+		return true
 	}
 	if row := answer(p, spec); row != nil {
 		t.Known, t.Answers = append(t.Known, p.ID), append(t.Answers, row)
-		return
+		return true
 	}
-	t.Partitions = append(t.Partitions, p.ID)
+	return false
 }
 
 // confirmation is a scan of no rows, by which the scanner is asked for the
@@ -52,13 +75,9 @@ func (t *Target) confirmation(table *catalog.Table) pushdown.Spec {
 	}
 }
 
-// ruledOut names the columns whose statistics prove that no row of the partition
-// passes the filter; nil when some may.
-func ruledOut(p *catalog.Partition, filter []pushdown.Expr) []string {
-	if len(p.Columns) == 0 {
-		return nil
-	}
-	f := facts{columns: p.Columns, rows: p.Rows}
+// ruledOut names the columns of which the facts prove that no row passes the
+// filter; nil when some may.
+func ruledOut(f facts, filter []pushdown.Expr) []string {
 	for _, e := range filter {
 		if f.eval(e)&mayTrue == 0 {
 			return columnNames(e)

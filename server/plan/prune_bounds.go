@@ -3,6 +3,7 @@ package plan
 import (
 	"bytes"
 	"cmp"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/scalar"
@@ -14,6 +15,8 @@ import (
 type known struct {
 	// lo and hi are bounds of the values, nil when unknown.
 	lo, hi scalar.Scalar
+	// set are all values that it may have, nil when unknown.
+	set []scalar.Scalar
 	// values and nulls: the column may have some.
 	values, nulls bool
 }
@@ -35,6 +38,10 @@ func (c known) where(v scalar.Scalar) position {
 	if hi, ok := compareScalars(c.hi, v); ok {
 		p.above = hi > 0
 		p.at = p.at && hi >= 0
+	}
+	if c.set != nil {
+		s := whereOf(c.set, v)
+		p = position{p.below && s.below, p.at && s.at, p.above && s.above}
 	}
 	return p
 }
@@ -71,6 +78,9 @@ func sides(yes, no bool) truth {
 
 // mayBegin reports whether a value may begin with prefix.
 func (c known) mayBegin(prefix string) bool {
+	if c.set != nil {
+		return slices.ContainsFunc(c.set, func(v scalar.Scalar) bool { return known{lo: v, hi: v}.mayBegin(prefix) })
+	}
 	lo, loOK := c.lo.(scalar.BinaryScalar)
 	hi, hiOK := c.hi.(scalar.BinaryScalar)
 	if loOK && bytes.Compare(lo.Data()[:min(len(prefix), len(lo.Data()))], []byte(prefix)) > 0 {

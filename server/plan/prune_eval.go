@@ -5,6 +5,8 @@ import (
 
 	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown"
+	"github.com/tributary-db/tributary/pushdown/partition"
+	"github.com/tributary-db/tributary/server/catalog"
 )
 
 // truth is a set of truth values that an expression may have on the rows of a
@@ -25,6 +27,11 @@ const maxInValues = 1024
 type facts struct {
 	columns map[string]codec.ColumnStats
 	rows    int64 // -1 unknown
+	promise *partition.Promise
+}
+
+func factsOf(p *catalog.Partition) facts {
+	return facts{columns: p.Columns, rows: p.Rows, promise: &p.Promise}
 }
 
 // eval is the set for a boolean expression.
@@ -176,7 +183,7 @@ func (c known) compareNull(op pushdown.CompareOp) truth {
 // in handles a column and a list of constants.
 func (f facts) in(e pushdown.In) truth {
 	c, ok := f.column(e.Arg)
-	if !ok || len(e.Values) > maxInValues {
+	if !ok || len(e.Values)*max(len(c.set), 1) > maxInValues*maxInValues || len(c.set) == 0 && len(e.Values) > maxInValues {
 		return anything
 	}
 	var out truth
@@ -242,16 +249,27 @@ func (f facts) column(e pushdown.Expr) (known, bool) {
 	if !ok {
 		return known{}, false
 	}
+	k := f.measured(c)
+	if f.promise != nil {
+		if values, promised := f.promise.Values[c.Name]; promised {
+			k.promise(values)
+		}
+	}
+	return k, true
+}
+
+// measured is what statistics say of a column.
+func (f facts) measured(c pushdown.Column) known {
 	stats, has := f.columns[c.Name]
 	if !has {
-		return known{values: true, nulls: true}, true
+		return known{values: true, nulls: true}
 	}
 	k := known{values: true, nulls: stats.Nulls != 0}
 	if f.rows >= 0 && stats.Nulls == f.rows {
 		k.values = false
 	}
 	if f.rows >= 0 && stats.Nulls > f.rows {
-		return known{values: true, nulls: true}, true // nonsense
+		return known{values: true, nulls: true} // nonsense
 	}
 	t := pushdown.ValueType(c.DataType)
 	if isBound(stats.Min, t) {
@@ -263,7 +281,7 @@ func (f facts) column(e pushdown.Expr) (known, bool) {
 	if order, ok := compareScalars(k.lo, k.hi); ok && order > 0 {
 		k.lo, k.hi = nil, nil // nonsense
 	}
-	return k, true
+	return k
 }
 
 // ordered reports whether bounds of the type can be compared exactly as the

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -40,7 +41,7 @@ func (p *Plan) addScan(s *Scan, reasons []string) error {
 	}
 	if s.Partial != nil && s.Partial.Reduce != nil {
 		r.Whole = s.Partial.Reduce.Why
-		r.pin(s.Partial.Reduce.Pinned)
+		r.pin(s.Partial.Reduce)
 	}
 	p.Scans = append(p.Scans, r)
 	if p.ids != nil {
@@ -52,11 +53,18 @@ func (p *Plan) addScan(s *Scan, reasons []string) error {
 // scanID names the nth scan of a plan in EXPLAIN and in residual SQL.
 func scanID(n int) string { return "scan" + strconv.Itoa(n) }
 
-// pin makes every scanner keep to the statistics that the plan relies on.
-func (s *RemoteScan) pin(pinned bool) {
+// pin makes every scanner keep to the statistics or promises that the reduction
+// relies on.
+func (s *RemoteScan) pin(by *Reduce) {
+	if !by.Pinned {
+		return
+	}
 	for i := range s.Targets {
-		if t := &s.Targets[i]; pinned {
-			t.Version, t.Pinned = s.Table.Versions[t.Scanner.Name], true
+		t := &s.Targets[i]
+		if t.Pinned = true; by.Promised {
+			t.Version = cmp.Or(t.Version, s.Table.PromiseVersions[t.Scanner.Name])
+		} else {
+			t.Version = s.Table.Versions[t.Scanner.Name]
 		}
 	}
 }
@@ -248,8 +256,9 @@ func targetsOf(t *catalog.Table, spec pushdown.Spec) ([]Target, error) {
 		out[at].Partitions = append(out[at].Partitions, part.ID)
 	}
 	slices.SortFunc(out, func(a, b Target) int { return strings.Compare(a.Scanner.Name, b.Scanner.Name) })
+	buckets := &bucketFilter{filter: spec.Filter}
 	for i := range out {
-		out[i].prune(t, &spec)
+		out[i].prune(t, &spec, buckets)
 		out[i].split(t, spec)
 	}
 	return out, nil

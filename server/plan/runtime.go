@@ -39,7 +39,7 @@ func (r *Runtime) text(column func(int) string) string {
 
 // Narrow returns r with conditions that drop rows which do not matter. A scanner
 // that cannot evaluate one of them sends the rows: nobody makes up for it. The
-// partitions that statistics exclude are not read.
+// partitions that statistics or promises exclude are not read.
 func (r *RemoteScan) Narrow(filters []pushdown.Expr) *RemoteScan {
 	out := *r
 	out.Targets = slices.Clone(r.Targets)
@@ -62,7 +62,7 @@ func (t *Target) narrow(r *RemoteScan, filters []pushdown.Expr) {
 	spec := r.Spec
 	spec.Filter = filters
 	t.Pruned, t.PrunedBy = slices.Clip(t.Pruned), slices.Clip(t.PrunedBy) // others run the same plan
-	if t.prune(r.Table, &spec); len(t.Partitions) == 0 {
+	if t.prune(r.Table, &spec, &bucketFilter{filter: filters}); len(t.Partitions) == 0 {
 		t.split(r.Table, spec)
 		return
 	}
