@@ -253,6 +253,9 @@ func randomRecipe(seed uint64) recipe {
 		out.disabled[i] = withheld[r.IntN(len(withheld))]
 	}
 	out.tables = []*randomTable{newRandomTable(r, "t1", out.inFiles), newRandomTable(r, "t2", out.inFiles)}
+	for _, t := range out.tables {
+		t.divide(seed)
+	}
 	return out
 }
 
@@ -358,7 +361,8 @@ func (t *randomTable) memory(tb *testing.T, seed uint64, d *duck, own []int) sca
 		if narrow {
 			schema = unite(tb, schema, res.schema, i == 0)
 		}
-		parts = append(parts, memsource.Partition{ID: strconv.Itoa(p), Batches: t.batches(tb, draw(seed, t.name+" cut", p), res)})
+		batches := t.batches(tb, draw(seed, t.name+" cut", p), res)
+		parts = append(parts, memsource.Partition{ID: strconv.Itoa(p), Batches: batches, Promise: t.promise(tb, seed, batches)})
 	}
 	src, err := memsource.New(t.marked(schema), parts)
 	require.NoError(tb, err)

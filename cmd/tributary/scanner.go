@@ -42,6 +42,8 @@ type scannerFile struct {
 type tableConfig struct {
 	Name       string            `yaml:"name"`
 	Partitions []partitionConfig `yaml:"partitions"`
+	// Hive is false where directories "key=value" mean nothing.
+	Hive *bool `yaml:"hive_partitioning"`
 }
 
 type partitionConfig struct {
@@ -183,7 +185,7 @@ func configTable(t tableConfig, engine *duckdb.Engine) (scanner.Table, error) {
 		}
 		parts = append(parts, duckdb.PartitionConfig{ID: p.ID, Files: p.DuckDB.Files, Database: p.DuckDB.Database, Table: p.DuckDB.Table})
 	}
-	source, err := duckdb.New(duckdb.Config{Engine: engine, Partitions: parts})
+	source, err := duckdb.New(duckdb.Config{Engine: engine, Partitions: parts, PlainPaths: t.Hive != nil && !*t.Hive})
 	if err != nil {
 		return scanner.Table{}, err
 	}
