@@ -152,3 +152,21 @@ func TestHiveOfSeveralFiles(t *testing.T) {
 	_, err = s.Schema(t.Context())
 	require.ErrorContains(t, err, `column "k" is `)
 }
+
+// TestHivePieces: the pieces of a divided file have its keys.
+func TestHivePieces(t *testing.T) {
+	t.Parallel()
+	e, dir := newEngine(t), t.TempDir()
+	for _, k := range []string{"k=1", "k=2"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, k), 0o755))
+		require.NoError(t, e.exec(t.Context(), "COPY (SELECT i AS id FROM range(20000) r(i)) TO "+quoteText(filepath.Join(dir, k, "a.parquet"))+" (ROW_GROUP_SIZE 2048)"))
+	}
+	s, err := New(Config{Engine: e, PieceBytes: 1 << 15, Glob: []string{dir + "/*/*"}})
+	require.NoError(t, err)
+	spec := tableSpec(t, s)
+	pieces, err := s.Split(t.Context(), spec, 2)
+	require.NoError(t, err)
+	require.Greater(t, len(pieces), 2)
+	got, _, _ := pieceRows(t, pieces)
+	require.Equal(t, sortedRows(rows(t, s, spec)), sortedRows(got))
+}
