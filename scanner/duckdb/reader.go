@@ -101,7 +101,7 @@ func (r *reader) Next(ctx context.Context) (arrow.RecordBatch, error) {
 		if err != nil {
 			return nil, r.explain(ctx, err)
 		}
-		if r.rows > 0 && (!more || r.full() || time.Since(start) > slowFetch) {
+		if r.rows > 0 && (!more || r.full() || r.last() || time.Since(start) > slowFetch) {
 			return r.flush(), nil
 		}
 		if !more {
@@ -145,6 +145,12 @@ func (r *reader) full() bool {
 		n += a.bytes()
 	}
 	return n >= maxBytes
+}
+
+// last reports that the rows at hand are all that a LIMIT lets through: DuckDB
+// need not be asked whether there are more before they are sent.
+func (r *reader) last() bool {
+	return r.limit != pushdown.NoLimit && r.sent+int64(r.rows) >= r.limit
 }
 
 // flush makes a batch of the rows so far.
