@@ -28,6 +28,11 @@ import (
 type Config struct {
 	// Scanners are the addresses (host:port) of the scanner nodes.
 	Scanners []string
+	// Own are addresses of nodes that belong to this coordinator and that Dial knows.
+	// They are read like scanners, and count as none.
+	Own []string
+	// History keeps the queries; nil makes one.
+	History *query.History
 	// Dial connects to a scanner; nil uses codec.Dial.
 	Dial func(addr string) (*codec.Client, error)
 	// Refresh is how often the scanners are asked for changes; 0 is 2 s.
@@ -103,7 +108,7 @@ func (c *Coordinator) build() (err error) {
 		return err
 	}
 	c.catalog = catalog.New(catalog.Config{
-		Scanners: c.cfg.Scanners, Refresh: c.cfg.Refresh, Dial: c.cfg.Dial,
+		Scanners: c.cfg.Scanners, Own: c.cfg.Own, Refresh: c.cfg.Refresh, Dial: c.cfg.Dial,
 		Logger: c.cfg.Logger, Registry: c.cfg.Registry,
 	})
 	executor := exec.New(exec.Config{
@@ -120,7 +125,7 @@ func (c *Coordinator) build() (err error) {
 		scopes = c.access.Scope
 	}
 	c.service = query.New(query.Config{
-		Scopes: scopes, MaxUserQueries: c.cfg.MaxUserQueries,
+		Scopes: scopes, History: c.cfg.History, MaxUserQueries: c.cfg.MaxUserQueries,
 		Catalog: c.catalog, Binder: c.binder, Executor: executor,
 		Alloc: c.cfg.Alloc, Registry: c.cfg.Registry, Logger: c.cfg.Logger,
 	})

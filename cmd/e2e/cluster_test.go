@@ -61,9 +61,16 @@ func startMeasured(t *testing.T, nodes []node, mem memory.Allocator, registry pr
 	for _, n := range nodes {
 		addrs = append(addrs, startScanner(t, n, mem))
 	}
+	return startCoordinator(t, server.Config{Scanners: addrs, Alloc: mem, Registry: registry})
+}
+
+// startCoordinator waits until all scanners are there.
+func startCoordinator(t *testing.T, cfg server.Config) *server.Coordinator {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	c, err := server.New(ctx, server.Config{Scanners: addrs, Refresh: time.Minute, Alloc: mem, Logger: zerolog.Nop(), Registry: registry, Engine: engine.Config{Warm: 1, Threads: 2}})
+	cfg.Refresh, cfg.Logger, cfg.Engine = time.Minute, zerolog.Nop(), engine.Config{Warm: 1, Threads: 2}
+	c, err := server.New(ctx, cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
 	require.NoError(t, c.Catalog().WaitReady(ctx))

@@ -25,6 +25,7 @@ import (
 // pruneFiles are the days of events: a file each, two directories, one scanner
 // a directory. File i has the ids from 100 i to 100 i + 99.
 type pruneFiles struct {
+	addrs       []string
 	dirs        [2]string
 	coordinator *server.Coordinator
 }
@@ -67,7 +68,10 @@ func newPruneFiles(t *testing.T, disabled ...[]string) *pruneFiles {
 		require.NoError(t, err)
 		nodes[i] = node{name: fmt.Sprintf("s%d", i), disable: disabled[i], tables: []scanner.Table{{Name: "events", Source: src}}}
 	}
-	f.coordinator = startCluster(t, nodes, memory.DefaultAllocator)
+	for _, n := range nodes {
+		f.addrs = append(f.addrs, startScanner(t, n, memory.DefaultAllocator))
+	}
+	f.coordinator = startCoordinator(t, server.Config{Scanners: f.addrs})
 	return f
 }
 

@@ -66,6 +66,11 @@ func (c *coordinatorCmd) Run(ctx context.Context, out *console) (err error) {
 	if err := c.apply(&cfg); err != nil {
 		return errors.Join(err, lis.Close())
 	}
+	endSystem, err := serveSystem(&cfg)
+	if err != nil {
+		return errors.Join(err, lis.Close())
+	}
+	defer func() { err = errors.Join(err, endSystem()) }()
 	coordinator, err := server.New(ctx, cfg)
 	if err != nil {
 		return errors.Join(err, lis.Close())

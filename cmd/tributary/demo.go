@@ -137,12 +137,17 @@ func serveDemoScanner(ctx context.Context, lis net.Listener, name string, parts 
 }
 
 func (c *demoCmd) startCoordinator(ctx context.Context, group *errgroup.Group, lis net.Listener, registry *prometheus.Registry, scanners []string, out *console) error {
-	coordinator, err := server.New(ctx, server.Config{
+	cfg := server.Config{
 		Scanners: scanners, Version: version, Registry: registry, Logger: zerolog.New(out.stderr).Level(zerolog.WarnLevel).With().Timestamp().Logger(),
 		Engine: engine.Config{Warm: 2},
-	})
+	}
+	endSystem, err := serveSystem(&cfg)
 	if err != nil {
 		return errors.Join(err, lis.Close())
+	}
+	coordinator, err := server.New(ctx, cfg)
+	if err != nil {
+		return errors.Join(err, endSystem(), lis.Close())
 	}
 	waitCtx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -150,10 +155,10 @@ func (c *demoCmd) startCoordinator(ctx context.Context, group *errgroup.Group, l
 		if ctx.Err() != nil {
 			err = status.New(status.Canceled, "interrupted while the demo was starting")
 		}
-		return errors.Join(err, coordinator.Close(), lis.Close())
+		return errors.Join(err, coordinator.Close(), endSystem(), lis.Close())
 	}
 	group.Go(func() (err error) {
-		defer func() { err = errors.Join(err, coordinator.Close()) }()
+		defer func() { err = errors.Join(err, coordinator.Close(), endSystem()) }()
 		return node{http: c.HTTP, registry: registry, ready: coordinator.Ready, queries: coordinator.Queries, log: zerolog.Nop(),
 			serve: func(ctx context.Context, l net.Listener) error { return coordinator.Serve(ctx, l) }}.run(ctx, lis)
 	})

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,6 +25,8 @@ const (
 type Config struct {
 	// Scanners are the addresses (host:port), in order of precedence.
 	Scanners []string
+	// Own are addresses of nodes of this process, which metrics do not count.
+	Own []string
 	// Refresh is the time between two greetings of a scanner.
 	Refresh time.Duration
 	// Timeout bounds one greeting; the first one, for which a scanner may have to
@@ -74,7 +77,7 @@ func New(cfg Config) *Catalog {
 	cfg = cfg.withDefaults()
 	c := &Catalog{cfg: cfg, metrics: newMetrics(cfg.Registry), changed: make(chan struct{})}
 	seen := map[string]bool{}
-	for _, addr := range cfg.Scanners {
+	for _, addr := range slices.Concat(cfg.Scanners, cfg.Own) {
 		if !seen[addr] {
 			c.peers = append(c.peers, newPeer(addr))
 		}
@@ -261,7 +264,7 @@ func (c *Catalog) publish() {
 	}
 	c.states = states
 	c.current.Store(next)
-	c.metrics.observe(next)
+	c.metrics.observe(next, c.cfg.Own)
 	close(c.changed)
 	c.changed = make(chan struct{})
 }

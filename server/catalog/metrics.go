@@ -35,10 +35,12 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 	return m
 }
 
-func (m *metrics) observe(snap *Snapshot) {
+// observe counts the scanners but those of this process.
+func (m *metrics) observe(snap *Snapshot, own []string) {
 	counts := map[string]int{stateUp: 0, stateUnreachable: 0, stateMissing: 0}
 	for _, s := range snap.Scanners {
 		switch {
+		case slices.Contains(own, s.Addr):
 		case s.Err == nil:
 			counts[stateUp]++
 		case slices.Contains(snap.Missing, s):

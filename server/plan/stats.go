@@ -46,11 +46,13 @@ type TargetStats struct {
 // Counts add up what arrived.
 type Counts struct {
 	// RowsScanned is the number of source rows that scanners read.
-	RowsScanned int64
+	RowsScanned int64 `json:"rows_scanned"`
 	// RowsReceived, BytesReceived and Batches count what they sent.
-	RowsReceived, BytesReceived, Batches int64
+	RowsReceived  int64 `json:"rows_received"`
+	BytesReceived int64 `json:"bytes_received"`
+	Batches       int64 `json:"batches"`
 	// BytesSaved estimates how much more would have come without pushdown.
-	BytesSaved int64
+	BytesSaved int64 `json:"bytes_saved"`
 }
 
 // Add adds o to c.

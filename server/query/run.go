@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/server/auth"
 	"github.com/tributary-db/tributary/server/exec"
 )
 
@@ -39,7 +40,9 @@ func (s *Service) start(ctx context.Context, id string, st *Statement) *running 
 		ctx, cancel = context.WithCancel(ctx)
 	}
 	s.metrics.active.Inc()
-	return &running{service: s, id: id, st: st, ctx: ctx, cancel: cancel, begun: time.Now()}
+	begun := time.Now()
+	s.history.begin(Record{ID: id, User: auth.UserOf(ctx).Name, SQL: clip(st.SQL), Begun: begun})
+	return &running{service: s, id: id, st: st, ctx: ctx, cancel: cancel, begun: begun}
 }
 
 // Schema is the promised schema.
@@ -141,16 +144,17 @@ func (r *running) finish(err error) {
 				event = event.Err(err)
 			}
 		}
-		record := Record{ID: r.id, SQL: clip(r.st.SQL), Begun: r.begun, Elapsed: elapsed, Outcome: outcome(err), Rows: r.rows}
+		record := Record{ID: r.id, User: auth.UserOf(r.ctx).Name, SQL: clip(r.st.SQL), Begun: r.begun, Elapsed: elapsed, Outcome: outcome(err), Rows: r.rows}
 		if err != nil && len(r.st.rows) == 0 {
 			record.Error = err.Error()
 		}
 		event = audited(r.ctx, event).Str("query_id", r.id).Str("outcome", outcome(err)).Dur("elapsed", elapsed).Int64("rows", r.rows)
 		if r.stream != nil {
-			total := r.stream.Stats().Total()
+			stats := r.stream.Stats()
+			total := stats.Total()
 			event = event.Str("mode", string(r.st.plan.Kind)).Int64("rows_scanned", total.RowsScanned).Int64("bytes_received", total.BytesReceived)
 			record.Mode, record.RowsScanned, record.BytesReceived = string(r.st.plan.Kind), total.RowsScanned, total.BytesReceived
-			record.Rounds = r.stream.Rounds()
+			record.Rounds, record.Scans = r.stream.Rounds(), scanRecords(stats)
 		}
 		r.service.history.add(record)
 		event.Str("sql", clip(r.st.SQL)).Msg("query ended")

@@ -36,6 +36,8 @@ type Config struct {
 	Logger   zerolog.Logger
 	// MaxUserQueries bounds the queries that a user runs at once; 0 is no limit.
 	MaxUserQueries int
+	// History keeps the queries; nil makes one.
+	History *History
 	// Scopes gives the scope of the user who calls; nil: all see everything.
 	Scopes func(context.Context) (*Scope, error)
 }
@@ -46,20 +48,23 @@ type Service struct {
 	whole   *Scope
 	metrics *metrics
 	users   *userLimit
-	history History
+	history *History
 }
 
 // New returns a Service.
 func New(cfg Config) *Service {
 	whole := NewScope(cfg.Binder, func(context.Context) (*catalog.Snapshot, error) { return cfg.Catalog.Snapshot(), nil })
-	return &Service{cfg: cfg, whole: whole, metrics: newMetrics(cfg.Registry), users: newUserLimit(cfg.MaxUserQueries)}
+	if cfg.History == nil {
+		cfg.History = &History{}
+	}
+	return &Service{cfg: cfg, history: cfg.History, whole: whole, metrics: newMetrics(cfg.Registry), users: newUserLimit(cfg.MaxUserQueries)}
 }
 
 // Catalog is the catalog that statements see.
 func (s *Service) Catalog() *catalog.Catalog { return s.cfg.Catalog }
 
-// History keeps the queries that have ended.
-func (s *Service) History() *History { return &s.history }
+// History keeps the last queries.
+func (s *Service) History() *History { return s.history }
 
 // Statement is a classified and, if it reads rows, planned statement.
 type Statement struct {
@@ -147,7 +152,7 @@ func (s *Service) planned(ctx context.Context, st *Statement) (*plan.Plan, error
 	if st.part != nil {
 		return st.part.Plan(snap)
 	}
-	return st.scope.plans.plan(ctx, st.Command.SQL, snap, plan.Options{Pushdown: st.Settings.Pushdown})
+	return st.scope.plans.plan(ctx, qualified(st.Command.SQL), snap, plan.Options{Pushdown: st.Settings.Pushdown})
 }
 
 // refresh plans st again when its plan is old or was used, and fails when the
