@@ -59,7 +59,11 @@ func (s *service) serve(session *codec.Session, request codec.OpenRequest) (int6
 	if err != nil {
 		return 0, err
 	}
-	if err := s.compareSchema(t, own, request.SchemaVersion); err != nil {
+	told, err := carried(own)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.compareSchema(t, told, request.SchemaVersion); err != nil {
 		return 0, err
 	}
 	schema := federated(own, &spec, request.SchemaVersion != "")

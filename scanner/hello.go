@@ -10,6 +10,7 @@ import (
 	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/codec/grpcstatus"
 	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/pushdown/widen"
 )
 
 // ListActions names the actions.
@@ -81,7 +82,7 @@ func (s *Scanner) describe(ctx context.Context, t *table) codec.Table {
 	out := codec.Table{Schema: t.Schema, Name: t.Name}
 	schema, err := s.schema(ctx, t)
 	if err == nil {
-		err = carried(schema)
+		schema, err = carried(schema)
 	}
 	if err == nil {
 		out.Arrow, out.SchemaVersion = schema, schemaVersion(schema)
@@ -97,14 +98,17 @@ func (s *Scanner) describe(ctx context.Context, t *table) codec.Table {
 	return out
 }
 
-// carried refuses the types that no peer reads out of a message.
-func carried(schema *arrow.Schema) error {
-	for _, f := range schema.Fields() {
+// carried is the schema that coordinators are told. It refuses the types that no
+// peer reads out of a message.
+func carried(schema *arrow.Schema) (*arrow.Schema, error) {
+	fields := schema.Fields()
+	for i, f := range fields {
+		fields[i].Type = widen.Carried(f.Type)
 		if hasUnion(f.Type) {
-			return status.New(status.Unimplemented, "column %q: values of type %s cannot be carried; leave it out or make it a struct", f.Name, f.Type)
+			return nil, status.New(status.Unimplemented, "column %q: values of type %s cannot be carried; leave it out or make it a struct", f.Name, f.Type)
 		}
 	}
-	return nil
+	return arrow.NewSchema(fields, nil), nil
 }
 
 func hasUnion(t arrow.DataType) bool {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 
 	"github.com/tributary-db/tributary/scanner"
 	fileSource "github.com/tributary-db/tributary/scanner/duckdb"
+	memsource "github.com/tributary-db/tributary/scanner/memory"
 	"github.com/tributary-db/tributary/server"
 	"github.com/tributary-db/tributary/server/plan"
 	"github.com/tributary-db/tributary/server/query"
@@ -236,4 +239,43 @@ func TestAnswersFromStatistics(t *testing.T) {
 			require.NoError(t, stream.Close())
 		})
 	}
+}
+
+// restless is a source that says at every look that its rows have changed.
+type restless struct {
+	scanner.Source
+	looks atomic.Int64
+}
+
+func (s *restless) Partitions(ctx context.Context) ([]scanner.Partition, error) {
+	out, err := s.Source.Partitions(ctx)
+	for i := range out {
+		out[i].Version = fmt.Sprint(s.looks.Add(1))
+	}
+	return out, err
+}
+
+// TestRestlessTable: plans that need statistics are always stale; the last one
+// does without.
+func TestRestlessTable(t *testing.T) {
+	t.Parallel()
+	d := newDuck(t)
+	var nodes []node
+	for i := range 2 {
+		rows := d.rows(t, fmt.Sprintf("SELECT i AS id, i %% 3 AS k FROM range(%d, %d) r(i)", 10*i, 10*i+10))
+		src, err := memsource.New(rows.schema, []memsource.Partition{{ID: fmt.Sprint(i), Batches: rows.batches}})
+		require.NoError(t, err)
+		nodes = append(nodes, node{name: fmt.Sprintf("s%d", i), tables: []scanner.Table{{Name: "t", Source: &restless{Source: src}}}})
+	}
+	c := startCluster(t, nodes, memory.DefaultAllocator)
+	for sql, want := range map[string]string{
+		"SELECT count(*), min(id) FROM t":                                                 "20 0",
+		"SELECT id FROM t WHERE id = 7":                                                   "7",
+		"SELECT count(*) FROM t a JOIN t b USING (id) WHERE a.id > 15":                    "4",
+		"SELECT id // 10 AS h, count(*) FROM t GROUP BY h HAVING count(*) > 5 ORDER BY h": "0 10\n1 10",
+	} {
+		require.Equal(t, want, answer(t, d, c, query.DefaultSettings(), sql), sql)
+	}
+	text := answer(t, d, c, query.DefaultSettings(), "EXPLAIN SELECT id FROM t WHERE id = 7")
+	require.Contains(t, text, "pruned by id", "what makes the plans stale")
 }

@@ -358,9 +358,7 @@ func (t *randomTable) memory(tb *testing.T, seed uint64, d *duck, own []int) sca
 	narrow := len(own) > 0 && draw(seed, t.name+" narrow", own[0]).IntN(2) == 0
 	for i, p := range own {
 		res := d.rows(tb, t.partSQL(p))
-		if narrow {
-			schema = unite(tb, schema, res.schema, i == 0)
-		}
+		schema = unite(tb, schema, res.schema, narrow && i == 0)
 		batches := t.batches(tb, draw(seed, t.name+" cut", p), res)
 		parts = append(parts, memsource.Partition{ID: strconv.Itoa(p), Batches: batches, Promise: t.promise(tb, seed, batches)})
 	}

@@ -113,7 +113,7 @@ func TestUncarriedTypes(t *testing.T) {
 		tables = append(tables, scanner.Table{Name: fmt.Sprintf("d%d", i), Source: src})
 	}
 	for i, typ := range []arrow.DataType{
-		&arrow.Decimal256Type{Precision: 50, Scale: 2}, &arrow.Decimal64Type{Precision: 5}, arrow.FixedWidthTypes.Duration_s, arrow.FixedWidthTypes.Float16,
+		&arrow.Decimal256Type{Precision: 50, Scale: 40}, arrow.ListOf(&arrow.Decimal64Type{Precision: 5}), arrow.FixedWidthTypes.Duration_s, arrow.FixedWidthTypes.Float16,
 		arrow.FixedWidthTypes.MonthInterval, arrow.ListOf(arrow.FixedWidthTypes.Float16), arrow.StructOf(), arrow.ListViewOf(arrow.PrimitiveTypes.Int8),
 		arrow.RunEndEncodedOf(arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int8), extensions.NewUUIDType(),
 		arrow.DenseUnionOf([]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int8, Nullable: true}}, []arrow.UnionTypeCode{0}),

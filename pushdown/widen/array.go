@@ -4,7 +4,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/bitutil"
+	arrowdecimal "github.com/apache/arrow-go/v18/arrow/decimal"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/decimal256"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/tributary-db/tributary/pushdown/status"
@@ -89,10 +91,10 @@ func throughInt64(a arrow.Array, mem memory.Allocator, then func(arrow.Array) (a
 }
 
 func toDecimal(a arrow.Array, to *arrow.Decimal128Type, mem memory.Allocator) (arrow.Array, error) {
+	if from, ok := a.DataType().(arrow.DecimalType); ok {
+		return fromDecimal(a, from, to, mem)
+	}
 	switch a.DataType().(type) {
-	case *arrow.Decimal128Type:
-		up := to.Scale - a.DataType().(*arrow.Decimal128Type).Scale
-		return convert(a, to, mem, func(x decimal128.Num) (decimal128.Num, bool) { return x.IncreaseScaleBy(up), true })
 	case *arrow.Uint64Type:
 		return convert(a, to, mem, func(x uint64) (decimal128.Num, bool) {
 			return decimal128.FromU64(x).IncreaseScaleBy(to.Scale), true
@@ -103,6 +105,27 @@ func toDecimal(a arrow.Array, to *arrow.Decimal128Type, mem memory.Allocator) (a
 		})
 	}
 	return throughInt64(a, mem, func(m arrow.Array) (arrow.Array, error) { return toDecimal(m, to, mem) })
+}
+
+// fromDecimal makes decimals of another width or scale.
+func fromDecimal(a arrow.Array, from arrow.DecimalType, to *arrow.Decimal128Type, mem memory.Allocator) (arrow.Array, error) {
+	up := to.Scale - from.GetScale()
+	switch from.(type) {
+	case *arrow.Decimal32Type:
+		return convert(a, to, mem, func(x arrowdecimal.Decimal32) (decimal128.Num, bool) {
+			return decimal128.FromI64(int64(x)).IncreaseScaleBy(up), true
+		})
+	case *arrow.Decimal64Type:
+		return convert(a, to, mem, func(x arrowdecimal.Decimal64) (decimal128.Num, bool) {
+			return decimal128.FromI64(int64(x)).IncreaseScaleBy(up), true
+		})
+	case *arrow.Decimal256Type:
+		return convert(a, to, mem, func(x decimal256.Num) (decimal128.Num, bool) {
+			limbs := x.Array() // the lowest first
+			return decimal128.New(int64(limbs[1]), limbs[0]).IncreaseScaleBy(up), x.FitsInPrecision(to.Precision - up)
+		})
+	}
+	return convert(a, to, mem, func(x decimal128.Num) (decimal128.Num, bool) { return x.IncreaseScaleBy(up), true })
 }
 
 const secondsPerDay = 86400

@@ -30,6 +30,19 @@ func Holds(to, from arrow.DataType) bool {
 	return ok && arrow.TypeEqual(t, to)
 }
 
+// Carried is the type that coordinators know a column of type t as: decimals of
+// 32, 64 and 256 bits are ones of 128 bits, with at most 38 digits.
+func Carried(t arrow.DataType) arrow.DataType {
+	if _, isDecimal := t.(arrow.DecimalType); !isDecimal {
+		return t
+	}
+	n, ok := numberOf(t)
+	if !ok {
+		return t
+	}
+	return &arrow.Decimal128Type{Precision: n.digits, Scale: n.scale}
+}
+
 // absent joins a column without values with any other.
 func absent(a, b arrow.DataType) (arrow.DataType, bool) {
 	switch {
@@ -52,8 +65,9 @@ type number struct {
 
 func numberOf(t arrow.DataType) (number, bool) {
 	switch t := t.(type) {
-	case *arrow.Decimal128Type:
-		return number{digits: t.Precision, scale: t.Scale}, t.Scale >= 0 && t.Scale <= t.Precision
+	case arrow.DecimalType:
+		n := number{digits: min(t.GetPrecision(), maxDigits), scale: t.GetScale()}
+		return n, n.scale >= 0 && n.scale <= n.digits
 	case *arrow.Float32Type, *arrow.Float64Type:
 		return number{floatBits: bitsOf(t)}, true
 	}

@@ -13,6 +13,8 @@ import (
 
 func dec(p, s int32) arrow.DataType { return &arrow.Decimal128Type{Precision: p, Scale: s} }
 
+func dec256(p, s int32) arrow.DataType { return &arrow.Decimal256Type{Precision: p, Scale: s} }
+
 func ts(u arrow.TimeUnit, zone string) arrow.DataType {
 	return &arrow.TimestampType{Unit: u, TimeZone: zone}
 }
@@ -35,11 +37,22 @@ var (
 	day, truth        = arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Boolean
 )
 
+func TestCarried(t *testing.T) {
+	t.Parallel()
+	for from, want := range map[arrow.DataType]arrow.DataType{
+		dec256(50, 2): dec(38, 2), dec256(20, 2): dec(20, 2), &arrow.Decimal32Type{Precision: 4, Scale: 4}: dec(4, 4),
+		dec256(50, 40): dec256(50, 40), dec(5, 1): dec(5, 1), text: text,
+	} {
+		require.Equal(t, want, widen.Carried(from), from)
+	}
+}
+
 func TestCommon(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ a, b, want arrow.DataType }{
 		{i32, i64, i64}, {u8, i8, i16}, {u8, i16, i16}, {u32, i8, i64}, {u16, u64, u64}, {u64, i8, dec(20, 0)},
 		{i32, dec(9, 2), dec(12, 2)}, {i64, dec(38, 20), nil}, {i64, dec(38, 2), dec(38, 2)}, {dec(9, 2), dec(4, 3), dec(10, 3)}, {dec(38, 0), dec(4, 1), nil},
+		{dec256(50, 2), dec(38, 2), dec(38, 2)}, {dec256(50, 2), i8, dec(38, 2)}, {&arrow.Decimal64Type{Precision: 5}, i32, dec(10, 0)}, {dec256(50, 40), i8, nil},
 		{f32, f64, f64}, {i16, f32, f64}, {i32, f32, f64}, {i64, f64, f64}, {u64, f32, f64}, {dec(5, 0), f64, f64}, {dec(5, 1), f64, nil},
 		{day, ts(arrow.Microsecond, ""), ts(arrow.Microsecond, "")}, {day, ts(arrow.Microsecond, "UTC"), nil},
 		{ts(arrow.Second, ""), ts(arrow.Nanosecond, ""), ts(arrow.Nanosecond, "")}, {ts(arrow.Second, ""), ts(arrow.Second, "UTC"), nil},

@@ -10,6 +10,8 @@
 //     signed integer is DECIMAL(20,0)
 //   - integers and decimals: the decimal with the digits of both before and
 //     behind the point, at most 38
+//   - decimals of 32, 64 and 256 bits: the decimal of 128 bits; a value of more
+//     than 38 digits is an error
 //   - FLOAT with integers, decimals of scale 0 or DOUBLE: DOUBLE; values beyond
 //     2^53 must be exact in it
 //   - DATE and TIMESTAMP: TIMESTAMP; timestamps and times of different units: the

@@ -46,6 +46,19 @@ func (s *Snapshot) Usable() error {
 		strings.Join(why, ", "))
 }
 
+// WithoutStatistics is the same view for plans that must not depend on versions
+// of tables.
+func (s *Snapshot) WithoutStatistics() *Snapshot {
+	out := *s
+	out.Tables = make(map[string]*Table, len(s.Tables))
+	for id, t := range s.Tables {
+		bare := *t
+		bare.Versions, bare.PromiseVersions, bare.Versioned = nil, nil, nil
+		out.Tables[id] = &bare
+	}
+	return &out
+}
+
 // Table is a federated table: the union of its partitions.
 type Table struct {
 	Schema, Name string

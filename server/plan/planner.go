@@ -49,6 +49,9 @@ const (
 type Options struct {
 	// Pushdown is PushdownFull when empty.
 	Pushdown Pushdown
+	// NoStatistics plans as if nothing were known of the partitions: such a plan
+	// does not become stale when rows change.
+	NoStatistics bool
 }
 
 // Planner turns SQL into plans. It has no state of its own.
@@ -64,6 +67,9 @@ func (p *Planner) Plan(ctx context.Context, sql string, snap *catalog.Snapshot, 
 	}
 	if err := p.binder.Sync(ctx, snap); err != nil {
 		return nil, err
+	}
+	if opts.NoStatistics {
+		snap = snap.WithoutStatistics()
 	}
 	bound, err := p.binder.Bind(ctx, sql)
 	if err != nil {

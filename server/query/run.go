@@ -29,7 +29,7 @@ type running struct {
 	leave   func()
 	// begunRows: the client has a batch, so the query cannot be repeated.
 	begunRows bool
-	repeated  bool
+	repeats   int
 }
 
 func (s *Service) start(ctx context.Context, id string, st *Statement) *running {
@@ -56,7 +56,7 @@ func (r *running) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	stop := context.AfterFunc(ctx, r.cancel)
 	defer stop()
 	batch, err := r.stream.Next(r.ctx)
-	if r.stale(err) {
+	for r.stale(err) {
 		batch, err = r.again()
 	}
 	if err == nil {
@@ -75,15 +75,21 @@ func (r *running) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	return batch, err
 }
 
-// stale reports whether the plan met a scanner that restarted since it was
-// made, before anything was sent: the statement can then be planned again.
+// maxRepeats is how often a stale plan is made anew, the last time so that it
+// depends on no statistics.
+const maxRepeats = 2
+
+// stale reports whether the plan met a scanner that restarted, or whose rows
+// changed, since it was made, before anything was sent: the statement can then be
+// planned again.
 func (r *running) stale(err error) bool {
-	return status.CodeOf(err) == status.Aborted && !r.begunRows && !r.repeated
+	return status.CodeOf(err) == status.Aborted && !r.begunRows && r.repeats < maxRepeats
 }
 
 // again plans and starts the statement once more on a fresh catalog.
 func (r *running) again() (arrow.RecordBatch, error) {
-	r.repeated = true
+	r.repeats++
+	r.st.restless = r.repeats == maxRepeats
 	if err := errors.Join(r.stream.Close(), r.service.cfg.Catalog.Refresh(r.ctx)); err != nil {
 		return nil, err
 	}

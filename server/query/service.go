@@ -85,6 +85,8 @@ type Statement struct {
 	unbound *unboundError // what is known while parameters have no values
 	rows    [][]string    // the values of parameters, as literals
 	part    *plan.Part    // nil for the whole result
+	// restless: tables changed faster than the statement was planned.
+	restless bool
 }
 
 // Stream is a running result. Next returns io.EOF after the last batch; the
@@ -152,7 +154,7 @@ func (s *Service) planned(ctx context.Context, st *Statement) (*plan.Plan, error
 	if st.part != nil {
 		return st.part.Plan(snap)
 	}
-	return st.scope.plans.plan(ctx, qualified(st.Command.SQL), snap, plan.Options{Pushdown: st.Settings.Pushdown})
+	return st.scope.plans.plan(ctx, qualified(st.Command.SQL), snap, plan.Options{Pushdown: st.Settings.Pushdown, NoStatistics: st.restless})
 }
 
 // refresh plans st again when its plan is old or was used, and fails when the
@@ -217,7 +219,7 @@ func (s *Service) executeOne(ctx context.Context, st *Statement) (Stream, error)
 		return nil, err
 	}
 	run := s.start(ctx, id, st)
-	run.leave = leave
+	run.leave, st.restless = leave, false
 	if err := s.refresh(run.ctx, st); err != nil {
 		return nil, run.fail(err)
 	}
