@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/server/sqllex"
 )
 
 // Kind is what a statement does.
@@ -168,18 +169,21 @@ func nextName(text string) (name, rest string) {
 func skipBlank(text string) string {
 	for {
 		text = strings.TrimLeftFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == ';' })
-		switch {
-		case strings.HasPrefix(text, "--"):
-			_, text, _ = strings.Cut(text, "\n")
-		case strings.HasPrefix(text, "/*"):
-			var closed bool
-			if _, text, closed = strings.Cut(text, "*/"); !closed {
-				return ""
-			}
+		switch start := firstToken(text); start {
+		case 0, len(text):
+			return text[start:]
 		default:
-			return text
+			text = text[start:] // a comment was first
 		}
 	}
+}
+
+// firstToken is where the first token starts, or the end.
+func firstToken(text string) int {
+	for token := range sqllex.Tokens(text) {
+		return token.Start
+	}
+	return len(text)
 }
 
 func firstRunes(s string, n int) string {
