@@ -17,8 +17,8 @@ import (
 	"github.com/tributary-db/tributary/server/query"
 )
 
-// decimals is a table in memory with a column of a type, from JSON values.
-func decimals(t *testing.T, partition string, typ arrow.DataType, values string) scanner.Table {
+// valuesTable is a table in memory with a column of a type, from JSON values.
+func valuesTable(t *testing.T, partition string, typ arrow.DataType, values string) scanner.Table {
 	t.Helper()
 	schema := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "x", Type: typ}}, nil)
 	x, _, err := array.FromJSON(memory.DefaultAllocator, typ, strings.NewReader(values))
@@ -45,8 +45,8 @@ func TestDecimalsOfOtherWidths(t *testing.T) {
 	} {
 		for _, disabled := range [][][]string{{nil, nil}, {{"agg"}, {"all"}}, {{"widen"}, {"filter"}}} {
 			c := startCluster(t, []node{
-				{name: "a", disable: disabled[0], tables: []scanner.Table{decimals(t, "0", typ, `["-1.50", null, "0.33", "2.00"]`)}},
-				{name: "b", disable: disabled[1], tables: []scanner.Table{decimals(t, "1", &arrow.Decimal128Type{Precision: 38, Scale: 2}, `["`+ones+`", "2.00"]`)}},
+				{name: "a", disable: disabled[0], tables: []scanner.Table{valuesTable(t, "0", typ, `["-1.50", null, "0.33", "2.00"]`)}},
+				{name: "b", disable: disabled[1], tables: []scanner.Table{valuesTable(t, "1", &arrow.Decimal128Type{Precision: 38, Scale: 2}, `["`+ones+`", "2.00"]`)}},
 			}, memory.DefaultAllocator)
 			for _, level := range []string{"full", "filter", "off"} {
 				set := query.DefaultSettings()
@@ -80,7 +80,7 @@ func TestTooManyDigits(t *testing.T) {
 	require.NoError(t, err)
 	wide := &arrow.Decimal256Type{Precision: 50}
 	for name, table := range map[string]scanner.Table{
-		"decimal256": decimals(t, "0", wide, `["`+strings.Repeat("9", 39)+`", "1"]`),
+		"decimal256": valuesTable(t, "0", wide, `["`+strings.Repeat("9", 39)+`", "1"]`),
 		"hugeint":    {Name: "t", Source: huge},
 	} {
 		for _, disabled := range [][]string{nil, {"agg"}, {"all"}} {

@@ -6,9 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tributary-db/tributary/scanner"
 	"github.com/tributary-db/tributary/server/query"
 )
 
@@ -109,4 +111,38 @@ func TestNowPrunes(t *testing.T) {
 		require.LessOrEqual(t, rows, 100*c.files, text)
 		require.Contains(t, text, "pruned by created_")
 	}
+}
+
+// TestZonedColumns: instants of any zone and unit are what they are in UTC, and
+// what depends on a zone is of UTC, at every rung.
+func TestZonedColumns(t *testing.T) {
+	t.Parallel()
+	d := newDuck(t)
+	for _, zone := range []string{"UTC", "Asia/Tokyo", "America/New_York", "+05:30"} {
+		for _, unit := range arrow.TimeUnitValues {
+			typ := &arrow.TimestampType{Unit: unit, TimeZone: zone}
+			// 2024-01-31 15:30 in UTC is the first of February in Tokyo, and 1969 ends later in New York.
+			a := valuesTable(t, "0", typ, `["2024-01-31T15:30:00Z", "1970-01-01T02:00:00Z", null]`)
+			b := valuesTable(t, "1", &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}, `["2024-01-31T15:30:00Z"]`)
+			c := startCluster(t, []node{{name: "a", tables: []scanner.Table{a}}, {name: "b", disable: []string{"agg"}, tables: []scanner.Table{b}}}, memory.DefaultAllocator)
+			for _, level := range []string{"full", "filter", "off"} {
+				set := query.DefaultSettings()
+				require.NoError(t, set.Set("pushdown", level))
+				for sql, want := range map[string]string{
+					"SELECT x, count(*) FROM t GROUP BY x ORDER BY x":                             "1970-01-01 02:00:00+00 1\n2024-01-31 15:30:00+00 2\nNULL 1",
+					"SELECT date_trunc('day', x) AS day, count(*) FROM t GROUP BY day ORDER BY 1": "1970-01-01 00:00:00+00 1\n2024-01-31 00:00:00+00 2\nNULL 1",
+					"SELECT month(x), extract(hour FROM x), x::DATE FROM t WHERE id = 1":          "1 2 1970-01-01",
+					"SELECT count(*) FROM t WHERE x >= TIMESTAMPTZ '2024-02-01 00:30:00+09'":      "2",
+					"SELECT count(*) FROM t WHERE year(x) = 1970":                                 "1",
+					"SELECT min(x), max(x), count(x) FROM t":                                      "1970-01-01 02:00:00+00 2024-01-31 15:30:00+00 3",
+				} {
+					require.Equal(t, want, answer(t, d, c, set, sql), "%s %s: %s", typ, level, sql)
+				}
+				require.NotContains(t, answer(t, d, c, set, "EXPLAIN SELECT date_trunc('day', x), count(*) FROM t GROUP BY 1"), "runs aggregate", "the kernels know no zones")
+			}
+		}
+	}
+	set := query.DefaultSettings()
+	require.NoError(t, set.Set("TimeZone", "utc"))
+	require.ErrorContains(t, set.Set("TimeZone", "Europe/Berlin"), `the only supported value is "UTC"`)
 }
