@@ -18,6 +18,9 @@ import (
 // which may well be equal to those of another partition.
 func (t *randomTable) divider(seed uint64) *randomColumn {
 	r := draw(seed, t.name+" divided", 0)
+	if len(t.columns) == 1 {
+		return nil // a smaller table
+	}
 	c := &t.columns[1+r.IntN(len(t.columns)-1)]
 	if r.IntN(2) == 0 || len(c.values) == 0 {
 		return nil

@@ -253,3 +253,17 @@ func TestCloseBeforeTheFirstRow(t *testing.T) {
 	require.Equal(t, status.Canceled, status.CodeOf(err))
 	require.Empty(t, j.nodes[0].requests())
 }
+
+// TestTheEngineRefuses what is left once the first scans have run.
+func TestTheEngineRefuses(t *testing.T) {
+	t.Parallel()
+	j := newJoined(t, exec.Config{}, plan.InnerJoin, tableNode(t, "a", behaviour{}, numbers(0, 5)), tableNode(t, "b", behaviour{}, numbers(0, 50)))
+	j.plan.Residual = "SELECT nothing FROM remote('s1')"
+	stream := j.run(j.plan, j.always())
+	for range 2 {
+		_, err := stream.Next(t.Context())
+		require.ErrorContains(t, err, "nothing")
+	}
+	require.NoError(t, stream.Close())
+	j.idle()
+}
