@@ -367,6 +367,12 @@ func (t *randomTable) memory(tb *testing.T, seed uint64, d *duck, own []int) sca
 	return src
 }
 
+// negativeZero reports that a partition has one: DuckDB's Parquet writer makes 0
+// of it where the column also has 0, which a division tells apart.
+func (t *randomTable) negativeZero(p int) bool {
+	return slices.ContainsFunc(t.partitions[p], func(row []any) bool { return slices.Contains(row, any("-0.0")) })
+}
+
 // files writes each partition to a Parquet file or a DuckDB database.
 func (t *randomTable) files(tb *testing.T, seed uint64, own []int) scanner.Source {
 	dir := tb.TempDir()
@@ -378,7 +384,7 @@ func (t *randomTable) files(tb *testing.T, seed uint64, own []int) scanner.Sourc
 		part := fileSource.PartitionConfig{ID: strconv.Itoa(p)}
 		path := filepath.Join(dir, part.ID)
 		rows := t.partSQL(p)
-		if !t.onlyTables && draw(seed, t.name+" file", p).IntN(2) == 0 {
+		if !t.onlyTables && !t.negativeZero(p) && draw(seed, t.name+" file", p).IntN(2) == 0 {
 			part.Files = []string{path + ".parquet"}
 			execFile(tb, "", "COPY ("+rows+") TO '"+path+".parquet'")
 		} else {
