@@ -25,11 +25,12 @@ const (
 const (
 	// maxRows: beyond it there will be more keys than fit an IN list.
 	maxRows = 2 * maxValues
-	// minHelped: a smaller scan is over before waiting pays.
-	minHelped = 20_000
-	// A filtered scan is much smaller than the one it helps, and one without any
-	// filter, whose keys may well be all there are, very much so.
-	ratio, plainRatio, plainRows = 10, 100, 1000
+	// waitRows stream in the time that a round of waiting takes, and keyRows in
+	// the time that one more key takes to send and look up.
+	waitRows, keyRows = 50_000, 5
+	// A scan without any filter, whose keys may well be all there are, is waited
+	// for only when it is tiny beside the one that it helps.
+	plainRatio, plainRows = 100, 1000
 )
 
 // candidate is a stage that others wait for.
@@ -39,18 +40,20 @@ type candidate struct {
 	after []int
 }
 
-// chooser picks the candidates of a plan.
+// chooser picks the candidates of a plan by what is known of it so far.
 type chooser struct {
 	mode      Mode
 	root      plan.Node
 	scans     []*plan.Scan
+	facts     Facts
 	estimates []int64 // rows, -1 for unknown
 	edges     []Edge
+	before    map[int]candidate
 	chosen    map[int]candidate
 }
 
 // choose goes from the smallest scan to the largest, so that each is after
-// smaller ones only.
+// smaller ones only. What has ended stays as it was.
 func (c *chooser) choose() map[int]candidate {
 	c.chosen = map[int]candidate{}
 	order := make([]int, len(c.scans))
@@ -59,14 +62,27 @@ func (c *chooser) choose() map[int]candidate {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(uint64(c.estimates[a]), uint64(c.estimates[b])) })
 	for rank, i := range order {
-		helped := c.helped(i, order[rank+1:])
-		why := c.worth(i, helped)
+		if c.facts[i].State.ended() {
+			if was, ok := c.before[i]; ok {
+				c.chosen[i] = was
+			}
+			continue
+		}
+		if _, ok := c.before[i]; !ok && c.facts[i].State == Running {
+			continue // it streams
+		}
+		why := c.worth(i, c.helped(i, c.open(order[rank+1:])))
 		if why == "" {
 			continue
 		}
 		c.chosen[i] = candidate{why: why, after: c.narrowing(i)}
 	}
 	return c.chosen
+}
+
+// open are those scans that may still be changed.
+func (c *chooser) open(scans []int) []int {
+	return slices.DeleteFunc(slices.Clone(scans), func(i int) bool { return c.facts[i].State.ended() })
 }
 
 // narrowing are the candidates so far with an edge to scan i.
@@ -85,7 +101,7 @@ func (c *chooser) helped(i int, others []int) []int {
 	var out []int
 	needless := c.neededOnlyWith(i)
 	for _, o := range others {
-		edge := slices.ContainsFunc(c.edges, func(e Edge) bool { return e.From == i && e.To == o })
+		edge := slices.ContainsFunc(c.edges, func(e Edge) bool { return e.From == i && e.To == o && c.facts[o].State == Planned })
 		if edge || needless[o] {
 			out = append(out, o)
 		}
@@ -95,11 +111,8 @@ func (c *chooser) helped(i int, others []int) []int {
 
 // neededOnlyWith are the scans that do not matter when scan i is empty.
 func (c *chooser) neededOnlyWith(i int) map[int]bool {
-	facts := make(Facts, len(c.scans))
-	for j := range facts {
-		facts[j].State = Planned
-	}
-	facts[i].State = Finished
+	facts := slices.Clone(c.facts)
+	facts[i].State, facts[i].Rows = Finished, 0
 	return findNeedless(c.root, facts)
 }
 
@@ -115,16 +128,13 @@ func (c *chooser) worth(i int, helped []int) string {
 	if n < 0 || n > maxRows {
 		return ""
 	}
-	filtered := len(c.scans[i].Filter) > 0 || len(c.narrowing(i)) > 0
-	times := int64(ratio)
-	if !filtered {
-		times = plainRatio
-		if n > plainRows {
-			return ""
-		}
+	plain := len(c.scans[i].Filter) == 0 && len(c.narrowing(i)) == 0
+	if plain && n > plainRows {
+		return ""
 	}
 	for _, o := range helped {
-		if size := c.estimates[o]; size >= minHelped && size >= times*max(n, 1) {
+		size := c.estimates[o]
+		if size >= waitRows+keyRows*n && (!plain || size >= plainRatio*max(n, 1)) {
 			return fmt.Sprintf("about %d rows beside %d", n, size)
 		}
 	}

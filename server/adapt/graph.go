@@ -12,6 +12,9 @@ import (
 // Graph is the stages of a running plan. It is for one goroutine.
 type Graph struct {
 	root       plan.Node
+	mode       Mode
+	sizes      []int64 // rows that the scans are expected to yield by themselves
+	edges      []Edge
 	facts      Facts
 	candidates map[int]candidate
 	rules      []Rule
@@ -40,15 +43,22 @@ func New(p *plan.Plan, mode Mode, estimates []int64) *Graph {
 	if len(scans) != len(p.Scans) || repeats(scans) {
 		return nil
 	}
-	c := chooser{mode: mode, root: p.Root, scans: scans, estimates: estimates, edges: Edges(p.Root)}
-	g := &Graph{root: p.Root, candidates: c.choose(), rules: Rules(), begun: time.Now()}
-	if len(g.candidates) == 0 {
+	g := &Graph{root: p.Root, mode: mode, sizes: estimates, edges: Edges(p.Root), rules: Rules(), begun: time.Now()}
+	for i, s := range p.Scans {
+		g.facts = append(g.facts, ScanFacts{ID: s.ID, State: Planned, Keys: keysNeeded(i, scans[i], g.edges)})
+	}
+	if g.choose(); len(g.candidates) == 0 {
 		return nil
 	}
-	for i, s := range p.Scans {
-		g.facts = append(g.facts, ScanFacts{ID: s.ID, State: Planned, Keys: keysNeeded(i, scans[i], c.edges)})
-	}
 	return g
+}
+
+// choose decides, by what is known now, which stages are worth waiting for.
+func (g *Graph) choose() {
+	scans := plan.Scans(g.root)
+	c := chooser{mode: g.mode, root: g.root, scans: scans, facts: g.facts, edges: g.edges, before: g.candidates,
+		estimates: expected(g.sizes, g.edges, scans, g.facts)}
+	g.candidates = c.choose()
 }
 
 // repeats reports whether one scan stands twice in a plan.
@@ -145,6 +155,7 @@ func (g *Graph) Finish(i int, rows, bytes int64) (Change, error) {
 	r.After, r.Fired = clip(plan.Print(next)), fired
 	g.record(r, change)
 	g.root = next
+	g.choose()
 	return change, nil
 }
 

@@ -38,6 +38,9 @@ func narrowed(s *plan.Scan, e Edge, from ScanFacts, r plan.Runtime) plan.Runtime
 	if e.OrNull {
 		f.Source += " or NULL"
 	}
+	if useless(s, e, keys) {
+		return r
+	}
 	same := func(g plan.RuntimeFilter) bool { return f.Column == g.Column && f.Source == g.Source }
 	if keys == nil || slices.ContainsFunc(r.Filters, same) {
 		return r
@@ -52,6 +55,20 @@ func narrowed(s *plan.Scan, e Edge, from ScanFacts, r plan.Runtime) plan.Runtime
 		r.Filters = append(r.Filters, f)
 	}
 	return r
+}
+
+// enough of a column's range among the keys, and a filter costs more than the few
+// rows that it drops.
+const enough = 0.8
+
+// useless: the keys are nearly all values that the column may have.
+func useless(s *plan.Scan, e Edge, keys *Keys) bool {
+	low, high, ok := plan.Domain(s.Table, s.Table.Arrow.Field(e.Column).Name)
+	if !ok || keys == nil {
+		return false
+	}
+	n, ok := keys.within(low, high)
+	return ok && float64(n) > enough*(high-low+1)
 }
 
 // condition is what the rows that matter meet, nil for anything.

@@ -55,10 +55,7 @@ func (s *remoteScan) estimate() int64 {
 	if spec.Grouped() && len(spec.GroupBy) == 0 {
 		return int64(max(len(s.plan.Targets), 1))
 	}
-	n := s.tableRows()
-	for range spec.Filter {
-		n = max(n/5, min(n, 1)) // the engine's own guess for one predicate
-	}
+	n := s.plan.EstimatedRows()
 	if spec.Limit >= 0 && !spec.Grouped() && n > spec.Limit*int64(len(s.plan.Targets)) {
 		n = spec.Limit * int64(len(s.plan.Targets))
 	}

@@ -46,33 +46,11 @@ func (in *input) Rows() (n int64, exact bool) {
 	case spec.Grouped():
 		return -1, false
 	}
-	n = in.scan.tableRows()
-	for range spec.Filter {
-		n = max(n/5, min(n, 1)) // the engine's own guess for one predicate
-	}
+	n = in.scan.plan.EstimatedRows()
 	if spec.Limit != pushdown.NoLimit && (n < 0 || spec.Limit*targets < n) {
 		n = spec.Limit * targets
 	}
 	return n, false
-}
-
-// tableRows is the number of rows of the partitions to read, or -1.
-func (s *remoteScan) tableRows() int64 {
-	known := map[string]int64{}
-	for _, p := range s.plan.Table.Partitions {
-		known[p.ID] = p.Rows
-	}
-	var sum int64
-	for _, t := range s.plan.Targets {
-		for _, id := range t.Partitions {
-			rows, ok := known[id]
-			if !ok || rows < 0 {
-				return -1
-			}
-			sum += rows
-		}
-	}
-	return sum
 }
 
 // Open starts the scan's streams.

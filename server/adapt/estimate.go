@@ -1,0 +1,86 @@
+package adapt
+
+import (
+	"math"
+
+	"github.com/tributary-db/tributary/server/plan"
+)
+
+// expected are the rows that scans will yield, by what they promised and by the
+// keys of those that have finished; -1 for unknown.
+func expected(sizes []int64, edges []Edge, scans []*plan.Scan, facts Facts) []int64 {
+	out := make([]int64, len(sizes))
+	for i, size := range sizes {
+		switch facts[i].State {
+		case Finished:
+			size = facts[i].Rows
+		case Removed, Cancelled:
+			size = 0
+		case Planned:
+			size = narrowedTo(size, i, edges, scans, facts)
+		}
+		out[i] = size
+	}
+	return out
+}
+
+// narrowedTo takes each finished scan into account once.
+func narrowedTo(size int64, i int, edges []Edge, scans []*plan.Scan, facts Facts) int64 {
+	kept := map[int]float64{}
+	for _, e := range edges {
+		if e.To != i || facts[e.From].State != Finished {
+			continue
+		}
+		share, known := kept[e.From]
+		if s := joinShare(scans[e.From], scans[i], e, facts[e.From]); !known || s < share {
+			kept[e.From] = s
+		}
+	}
+	if size <= 0 {
+		return size
+	}
+	rows := float64(size)
+	for _, share := range kept {
+		rows *= share
+	}
+	return max(int64(math.Round(rows)), 1)
+}
+
+// joinShare guesses which part of a scan's rows joins with the keys of another:
+// the keys within the column's bounds beside all that there may be, which are no
+// more than the table has rows that the keys are of.
+func joinShare(from, to *plan.Scan, e Edge, facts ScanFacts) float64 {
+	keys := facts.Keys[e.FromColumn]
+	domain := float64(plan.TableRows(from.Table))
+	count := float64(facts.Rows)
+	low, high, ok := plan.Domain(to.Table, to.Table.Arrow.Field(e.Column).Name)
+	if within, counted := 0, false; ok && keys != nil {
+		if within, counted = keys.within(low, high); counted {
+			count = float64(within)
+		}
+		if domain < 0 || high-low+1 < domain {
+			domain = high - low + 1
+		}
+	}
+	if domain <= 0 {
+		return 1
+	}
+	return min(count/domain, 1)
+}
+
+// within counts the values between two numbers; not ok when they are too many to
+// be known or no 64-bit numbers.
+func (k *Keys) within(low, high float64) (n int, ok bool) {
+	if k.tooMany || k.unknown {
+		return 0, false
+	}
+	for v := range k.values {
+		if v.text != "" || v.high != int64(v.low)>>63 {
+			return 0, false
+		}
+		if x := float64(int64(v.low)); low <= x && x <= high {
+			n++
+		}
+	}
+	return n, true
+}
