@@ -25,13 +25,18 @@ type Edge struct {
 // Edges finds the edges of a plan, in order. They hold for whatever the scans
 // yield; nothing follows from them before From has yielded everything.
 func Edges(root plan.Node) []Edge {
-	a := analysis{at: map[*plan.Scan]int{}, delims: map[int]*plan.Join{}}
+	a := analysis{at: map[*plan.Scan]int{}, delims: map[int]*plan.Join{}, ctes: map[int]plan.Node{}}
 	for i, s := range plan.Scans(root) {
 		a.at[s] = i
 	}
 	plan.Walk(root, func(n plan.Node) bool {
-		if j, ok := n.(*plan.Join); ok && j.Delim != nil {
-			a.delims[j.Delim.ID] = j
+		switch n := n.(type) {
+		case *plan.Join:
+			if n.Delim != nil {
+				a.delims[n.Delim.ID] = n
+			}
+		case *plan.CTE:
+			a.ctes[n.ID] = n.Definition
 		}
 		return true
 	})
@@ -51,6 +56,7 @@ func Edges(root plan.Node) []Edge {
 type analysis struct {
 	at     map[*plan.Scan]int
 	delims map[int]*plan.Join // by id
+	ctes   map[int]plan.Node  // definitions by id
 	edges  []Edge
 }
 
@@ -282,6 +288,10 @@ func (a *analysis) bounds(n plan.Node, column int) []source {
 		return a.bounds(n.Input, column)
 	case *plan.CTE:
 		return a.bounds(n.Body, column)
+	case *plan.CTERef:
+		if definition := a.ctes[n.ID]; definition != nil {
+			return a.bounds(definition, column)
+		}
 	case *plan.Window:
 		if column < len(n.Input.Columns()) {
 			return a.bounds(n.Input, column)
@@ -289,7 +299,7 @@ func (a *analysis) bounds(n plan.Node, column int) []source {
 	case *plan.Project:
 		return a.refBounds(n.Input, n.Exprs, column)
 	case *plan.Aggregate:
-		return a.refBounds(n.Input, n.Keys, column)
+		return a.refBounds(n.Input, slices.Concat(n.Keys, n.Aggregates), column)
 	case *plan.Join:
 		return a.joinBounds(n, column)
 	case *plan.DelimGet:
@@ -311,12 +321,39 @@ func (a *analysis) delimBounds(n *plan.DelimGet, column int) []source {
 }
 
 func (a *analysis) refBounds(in plan.Node, exprs []plan.Expr, column int) []source {
-	if column < len(exprs) {
-		if ref, ok := exprs[column].(*plan.Ref); ok {
-			return a.bounds(in, ref.Index)
-		}
+	if column >= len(exprs) {
+		return nil
+	}
+	if ref, ok := among(exprs[column]); ok {
+		return a.bounds(in, ref.Index)
 	}
 	return nil
+}
+
+// choosing are the aggregates that yield one of the values, or NULL.
+var choosing = []string{"first", "last", "any_value", "min", "max"}
+
+// among finds the column of which an expression is a value, if it is not NULL. A
+// subquery's single value is one, wrapped in a check that there is no other.
+func among(e plan.Expr) (*plan.Ref, bool) {
+	switch e := e.(type) {
+	case *plan.Ref:
+		return e, true
+	case *plan.AggCall:
+		if slices.Contains(choosing, e.Name) && len(e.Args) == 1 {
+			return among(e.Args[0])
+		}
+	case *plan.Case:
+		for _, w := range e.Whens {
+			if call, ok := w.Then.(*plan.Call); !ok || call.Name != "error" {
+				return nil, false
+			}
+		}
+		if e.Else != nil {
+			return among(e.Else)
+		}
+	}
+	return nil, false
 }
 
 // Of these joins, a row with a value from the left (right) side has met the

@@ -16,7 +16,7 @@ import (
 // empty tables that a query is empty.
 var keptOptimizers = []string{
 	"expression_rewriter", "filter_pullup", "filter_pushdown", "regex_range",
-	"deliminator", "join_order", "limit_pushdown", "top_n",
+	"deliminator", "join_order", "limit_pushdown", "top_n", "cte_filter_pusher",
 }
 
 // catalogName is the database that federated tables appear in.

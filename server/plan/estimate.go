@@ -180,13 +180,15 @@ func nullShare(e pushdown.IsNull, p *catalog.Partition) float64 {
 	return out
 }
 
-// inShare counts the values: each keeps what equality with it would.
+// inShare counts the values where it is known what each of them keeps.
 func inShare(e pushdown.In, p *catalog.Partition) float64 {
-	one := guess
+	out := guess
 	if len(e.Values) > 0 {
-		one = selectivityOf(pushdown.Compare{Op: pushdown.Equal, Left: e.Arg, Right: e.Values[len(e.Values)/2]}, p)
+		equal := pushdown.Compare{Op: pushdown.Equal, Left: e.Arg, Right: e.Values[len(e.Values)/2]}
+		if column, in, ok := bounded(equal, p); ok {
+			out = min(share(in, p.Columns[column])*float64(len(e.Values)), 1)
+		}
 	}
-	out := min(one*float64(len(e.Values)), 1)
 	if e.Negated {
 		return 1 - out
 	}
