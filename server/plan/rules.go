@@ -27,7 +27,9 @@ func rules(level Pushdown) []Rule {
 		{columnPruning{}, []Pushdown{PushdownFull, PushdownFilter, PushdownOff}},
 		// DuckDB leaves some filters in the scans: without pushdown they come out.
 		{filterLift{}, []Pushdown{PushdownOff}},
-		// First of the pushing rules: an aggregate or a limit may only follow
+		// Before filters move: what it finds they take along.
+		{impliedFilter{}, []Pushdown{PushdownFull, PushdownFilter}},
+		// First of the moving rules: an aggregate or a limit may only follow
 		// into the scan when no filter is left above it.
 		{filterPushdown{}, []Pushdown{PushdownFull, PushdownFilter}},
 		// Again: nobody may need the pushed filters' columns any more. Aggregates
