@@ -151,7 +151,8 @@ func TestEstimates(t *testing.T) {
 	t.Parallel()
 	v := pushdown.Column{Name: "v", DataType: arrow.PrimitiveTypes.Int64}
 	s := pushdown.Column{Name: "s", DataType: arrow.BinaryTypes.String}
-	yes := pushdown.IsNull{Arg: v, Negated: true}
+	yes := pushdown.Like{Arg: s, Kind: pushdown.LikePrefix, Pattern: "x"}
+	value := pushdown.IsNull{Arg: v, Negated: true}
 	counted := []pushdown.Aggregate{{Name: "n", Func: pushdown.CountStar}}
 	for name, tc := range map[string]struct {
 		spec  pushdown.Spec
@@ -161,6 +162,7 @@ func TestEstimates(t *testing.T) {
 		"rows":       {pushdown.Spec{Columns: []pushdown.Column{v, s}, Limit: pushdown.NoLimit}, 1000, 2000},
 		"unknown":    {pushdown.Spec{Columns: []pushdown.Column{v}, Limit: pushdown.NoLimit}, -1, -1},
 		"filter":     {pushdown.Spec{Columns: []pushdown.Column{v}, Filter: []pushdown.Expr{yes, yes}, Limit: pushdown.NoLimit}, 1000, 80},
+		"no NULL":    {pushdown.Spec{Columns: []pushdown.Column{v}, Filter: []pushdown.Expr{value}, Limit: pushdown.NoLimit}, 1000, 2000},
 		"limit":      {pushdown.Spec{Columns: []pushdown.Column{v}, Limit: 7}, 1000, 7},
 		"limit of ?": {pushdown.Spec{Columns: []pushdown.Column{v}, Limit: 7}, -1, 7},
 		"global":     {pushdown.Spec{Aggregates: counted, Limit: pushdown.NoLimit}, 1000, 1},
