@@ -46,6 +46,8 @@ type Config struct {
 	// see flightsql.Config.
 	Key                      []byte
 	TicketLife, PreparedLife time.Duration
+	// Secret is shared with the scanners, see flightsql.Config.
+	Secret *secure.Secret
 	// SessionIdle bounds the rest of a session, see flightsql.Config.
 	SessionIdle time.Duration
 	// Access says what each user may read; nil lets everybody read everything.
@@ -126,7 +128,7 @@ func (c *Coordinator) build() (err error) {
 	})
 	c.flight, err = flightsql.New(flightsql.Config{
 		Service: c.service, Auth: c.cfg.Auth, Version: c.cfg.Version, Alloc: c.cfg.Alloc, Logger: c.cfg.Logger,
-		Key: c.cfg.Key, TicketLife: c.cfg.TicketLife, PreparedLife: c.cfg.PreparedLife, SessionIdle: c.cfg.SessionIdle,
+		Key: c.cfg.Key, Secret: c.cfg.Secret, TicketLife: c.cfg.TicketLife, PreparedLife: c.cfg.PreparedLife, SessionIdle: c.cfg.SessionIdle,
 	})
 	return err
 }

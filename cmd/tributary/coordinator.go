@@ -40,7 +40,11 @@ func (c *coordinatorCmd) Run(ctx context.Context, out *console) (err error) {
 	if err != nil {
 		return err
 	}
-	dial, err := c.dialer(log)
+	secret, err := readSecret(c.SecretFile, log)
+	if err != nil {
+		return err
+	}
+	dial, err := c.dialer(secret, log)
 	if err != nil {
 		return err
 	}
@@ -57,7 +61,7 @@ func (c *coordinatorCmd) Run(ctx context.Context, out *console) (err error) {
 		return err
 	}
 	cfg := server.Config{
-		Scanners: c.Scanner, Dial: dial, Auth: authenticator, Access: policy, MaxUserQueries: c.MaxUserQueries, Refresh: c.Refresh, Key: []byte(c.HandleKey), TicketLife: c.TicketLife, PreparedLife: c.PreparedLife, SessionIdle: c.SessionIdle, Version: version, Registry: registry, Logger: log,
+		Scanners: c.Scanner, Dial: dial, Auth: authenticator, Access: policy, MaxUserQueries: c.MaxUserQueries, Refresh: c.Refresh, Key: []byte(c.HandleKey), Secret: secret, TicketLife: c.TicketLife, PreparedLife: c.PreparedLife, SessionIdle: c.SessionIdle, Version: version, Registry: registry, Logger: log,
 		Engine: engine.Config{
 			Threads: c.Threads, MemoryLimit: int64(c.QueryMemory), TempDir: c.TempDir,
 			MaxTempBytes: int64(c.MaxSpillBytes), Warm: 2, MaxOpen: c.MaxQueries,

@@ -60,18 +60,14 @@ type scannerLink struct {
 }
 
 // dialer connects to scanners; nil is the default, plain text to anybody.
-func (s scannerLink) dialer(log zerolog.Logger) (func(string) (*codec.Client, error), error) {
+func (s scannerLink) dialer(secret *secure.Secret, log zerolog.Logger) (func(string) (*codec.Client, error), error) {
 	files := secure.Files{CA: s.ScannerTLSCA, Cert: s.ScannerTLSCert, Key: s.ScannerTLSKey, Warn: warnFile(log)}
 	creds, err := secure.ClientTLS(files)
 	if err != nil {
 		return nil, status.Wrap(status.InvalidArgument, err, "--scanner-tls-ca, --scanner-tls-cert, --scanner-tls-key")
 	}
 	var common []grpc.DialOption
-	if s.SecretFile != "" {
-		secret, err := secure.NewSecret(s.SecretFile, warnFile(log))
-		if err != nil {
-			return nil, status.Wrap(status.InvalidArgument, err, "--secret-file")
-		}
+	if secret != nil {
 		common = append(common, grpc.WithPerRPCCredentials(secret.Credentials()))
 	}
 	return func(addr string) (*codec.Client, error) {
@@ -81,6 +77,15 @@ func (s scannerLink) dialer(log zerolog.Logger) (func(string) (*codec.Client, er
 		}
 		return codec.Dial(target, common...)
 	}, nil
+}
+
+// readSecret reads --secret-file; nil without one.
+func readSecret(path string, log zerolog.Logger) (*secure.Secret, error) {
+	if path == "" {
+		return nil, nil
+	}
+	secret, err := secure.NewSecret(path, warnFile(log))
+	return secret, status.Wrap(status.InvalidArgument, err, "--secret-file")
 }
 
 // splitScheme takes the scheme off an address and says whether it asks for TLS.

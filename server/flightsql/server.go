@@ -39,6 +39,9 @@ type Config struct {
 	// Key is the secret that seals handles and tickets; coordinators that share
 	// it serve each other's. A random one is made when it is empty.
 	Key []byte
+	// Secret is what the coordinator shares with its scanners; with it clients may
+	// read from scanners that advertise themselves. nil for none.
+	Secret *secure.Secret
 	// TicketLife is how long a ticket may be fetched, PreparedLife how long a
 	// prepared statement may be executed; 0 is the default.
 	TicketLife, PreparedLife time.Duration
@@ -66,6 +69,8 @@ type Server struct {
 	cookies  *cookies
 	schemas  schemaCache
 	auth     *auth.Authenticator
+	secret   *secure.Secret
+	shared   bool // other coordinators serve what this one seals
 	log      zerolog.Logger
 }
 
@@ -90,6 +95,8 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		auth:     cfg.Auth,
+		secret:   cfg.Secret,
+		shared:   len(cfg.Key) > 0,
 		service:  cfg.Service,
 		handles:  handles,
 		prepared: newCache[*query.Statement](maxPlans, planLife),
