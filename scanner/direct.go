@@ -11,6 +11,7 @@ import (
 
 	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/codec/grpcstatus"
+	"github.com/tributary-db/tributary/codec/health"
 	"github.com/tributary-db/tributary/codec/secure"
 	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/pushdown/widen"
@@ -32,15 +33,16 @@ func checkAdvertise(cfg Config) error {
 
 const flightMethod = "/arrow.flight.protocol.FlightService/"
 
-// Open is what clients that do not know the secret may call: reads with a
-// coordinator's ticket, and the handshake that some make first.
+// Open is what those who do not know the secret may call: health checks, reads
+// with a coordinator's ticket, and the handshake that some clients make first.
 func (s *Scanner) Open() []secure.Open {
+	open := []secure.Open{{Method: health.CheckMethod}}
 	if s.cfg.Advertise == "" {
-		return nil
+		return open
 	}
-	return []secure.Open{
-		{Method: flightMethod + "Handshake"},
-		{Method: flightMethod + "DoGet", Request: func(request any) bool {
+	return append(open,
+		secure.Open{Method: flightMethod + "Handshake"},
+		secure.Open{Method: flightMethod + "DoGet", Request: func(request any) bool {
 			t, _ := request.(*flight.Ticket)
 			sealed, ok := codec.DirectPart(t.GetTicket())
 			if !ok {
@@ -48,8 +50,7 @@ func (s *Scanner) Open() []secure.Open {
 			}
 			_, err := s.openDirect(sealed)
 			return err == nil || status.CodeOf(err) != status.Unauthenticated
-		}},
-	}
+		}})
 }
 
 // Handshake answers clients that were given a user: they fail without a header

@@ -89,9 +89,10 @@ func (c *scannerCmd) Run(ctx context.Context, out *console) (err error) {
 	if secret != nil {
 		opts = append(opts, secret.Guard(node_.Open()...)...)
 	}
+	warnHTTP(log, c.HTTP, true)
 	warnOpen(log, c.Listen, c.on(), c.SecretFile != "" || c.TLSClientCA != "")
 	log.Info().Str("version", version).Str("name", name).Int("tables", len(tables)).Str("uri", c.uri(lis.Addr())).Msg("scanner is up")
-	return node{http: c.HTTP, registry: registry, ready: func() error { return nil }, log: log,
+	return node{http: c.HTTP, registry: registry, ready: node_.Ready, log: log,
 		serve: func(ctx context.Context, l net.Listener) error { return node_.Serve(ctx, l, opts...) }}.run(ctx, lis)
 }
 

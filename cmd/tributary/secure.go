@@ -99,14 +99,29 @@ func splitScheme(addr string) (target string, encrypt bool) {
 	return addr, false
 }
 
+// beyond: an address can be reached from other machines.
+func beyond(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	ip := net.ParseIP(host)
+	return err == nil && host != "localhost" && (ip == nil || !ip.IsLoopback())
+}
+
+// warnHTTP warns when the console, which is plain text, can be reached from
+// other machines.
+func warnHTTP(log zerolog.Logger, addr string, authenticated bool) {
+	switch {
+	case !beyond(addr):
+	case authenticated:
+		log.Warn().Str("http", addr).Msg("HTTP is served beyond this machine WITHOUT TLS: /metrics is anybody's, and passwords for /queries can be read on the way")
+	default:
+		log.Warn().Str("http", addr).Msg("HTTP is served beyond this machine WITHOUT AUTHENTICATION: anyone who reaches this address reads the last statements at /queries")
+	}
+}
+
 // warnOpen warns when an address can be reached from other machines and is not
 // protected.
 func warnOpen(log zerolog.Logger, addr string, encrypted, authenticated bool) {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return
-	}
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+	if !beyond(addr) {
 		return
 	}
 	if !encrypted {

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/codec/health"
 	"github.com/tributary-db/tributary/codec/secure"
 	"github.com/tributary-db/tributary/server/auth"
 	"github.com/tributary-db/tributary/server/query"
@@ -49,6 +50,8 @@ type Config struct {
 	SessionIdle time.Duration
 	// Auth knows who makes a call; nil lets everybody in.
 	Auth *auth.Authenticator
+	// Ready is what health checks ask; nil for none.
+	Ready func() error
 	// Alloc is used for results.
 	Alloc memory.Allocator
 	// Logger gets a line for every recovered panic.
@@ -70,6 +73,7 @@ type Server struct {
 	schemas  schemaCache
 	auth     *auth.Authenticator
 	secret   *secure.Secret
+	ready    func() error
 	shared   bool // other coordinators serve what this one seals
 	log      zerolog.Logger
 }
@@ -96,6 +100,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		auth:     cfg.Auth,
 		secret:   cfg.Secret,
+		ready:    cfg.Ready,
 		shared:   len(cfg.Key) > 0,
 		service:  cfg.Service,
 		handles:  handles,
@@ -121,6 +126,9 @@ func (s *Server) GRPCServer(extra ...grpc.ServerOption) *grpc.Server {
 		grpc.MaxRecvMsgSize(maxReceive),
 	)
 	g := grpc.NewServer(append(opts, extra...)...)
+	if s.ready != nil {
+		health.Register(g, s.ready)
+	}
 	flight.RegisterFlightServiceServer(g, &flightService{FlightServer: flightsql.NewFlightServerWithAllocator(s, s.Alloc), server: s})
 	return g
 }

@@ -14,6 +14,7 @@ const maxHistory = 200
 // Record is what is kept of a query that has ended, in whatever way.
 type Record struct {
 	ID      string        `json:"id"`
+	User    string        `json:"user"`
 	SQL     string        `json:"sql"`
 	Begun   time.Time     `json:"begun"`
 	Elapsed time.Duration `json:"elapsed_ns"`
@@ -48,11 +49,13 @@ func (h *History) add(r Record) {
 	h.next = (h.next + 1) % maxHistory
 }
 
-// Records are the queries that are kept, the last one first.
-func (h *History) Records() []Record {
+// Records are the queries of a user that are kept, the last one first. Those of
+// others are not shown: their text has values that this one may not read.
+func (h *History) Records(user string) []Record {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	out := slices.Concat(h.ring[h.next:], h.ring[:h.next])
+	out = slices.DeleteFunc(out, func(r Record) bool { return r.User != user })
 	slices.Reverse(out)
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/server/auth"
 	"github.com/tributary-db/tributary/server/exec"
 )
 
@@ -141,7 +142,7 @@ func (r *running) finish(err error) {
 				event = event.Err(err)
 			}
 		}
-		record := Record{ID: r.id, SQL: clip(r.st.SQL), Begun: r.begun, Elapsed: elapsed, Outcome: outcome(err), Rows: r.rows}
+		record := Record{ID: r.id, User: auth.UserOf(r.ctx).Name, SQL: clip(r.st.SQL), Begun: r.begun, Elapsed: elapsed, Outcome: outcome(err), Rows: r.rows}
 		if err != nil && len(r.st.rows) == 0 {
 			record.Error = err.Error()
 		}
