@@ -3,7 +3,6 @@
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
 
-import adbc_driver_manager
 import dask
 import pyarrow
 import pyarrow.flight as flight
@@ -106,5 +105,7 @@ def test_scanners_serve_strangers_nothing_else(guarded_cluster):
             with pytest.raises(flight.FlightUnauthenticatedError):
                 client.do_get(flight.Ticket(ticket)).read_all()
     parts, _ = in_parts(guarded_cluster, ROWS_SQL)
-    with pytest.raises(adbc_driver_manager.Error):
-        partition_worker.read(guarded_cluster.uri, parts[0], guarded_cluster.anonymous().options())
+    ticket = flight.FlightInfo.deserialize(parts[0]).endpoints[0].ticket
+    with flight.FlightClient(guarded_cluster.uri, tls_root_certs=guarded_cluster.roots.read_bytes()) as client:
+        with pytest.raises(flight.FlightUnauthenticatedError):  # the coordinator serves a ticket to its user only
+            client.do_get(ticket).read_all()
