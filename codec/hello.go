@@ -30,6 +30,9 @@ type Hello struct {
 	Tables []Table
 	// Version rises when tables change.
 	Version uint64
+	// Advertise is the Flight location at which clients may read with tickets that
+	// a coordinator sealed; empty when they must not.
+	Advertise string
 }
 
 // Limits bound what a peer accepts; zero means unlimited or unknown.

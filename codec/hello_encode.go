@@ -32,7 +32,7 @@ func DecodeHelloRequest(data []byte) (HelloRequest, error) {
 func EncodeHello(h *Hello) ([]byte, error) {
 	p := &pb.Hello{
 		ProtocolMin: uint32(h.ProtocolMin), ProtocolLatest: uint32(h.ProtocolLatest),
-		Name: h.Name, Epoch: h.Epoch, Version: h.Version,
+		Name: h.Name, Epoch: h.Epoch, Version: h.Version, Advertise: h.Advertise,
 		Limits: &pb.Limits{MaxBatchBytes: h.Limits.MaxBatchBytes, MaxScans: int64(h.Limits.MaxScans)},
 	}
 	for _, c := range h.Capabilities.Names() {
@@ -103,7 +103,7 @@ func DecodeHello(data []byte) (*Hello, error) {
 	}
 	h := &Hello{
 		ProtocolMin: int(p.ProtocolMin), ProtocolLatest: int(p.ProtocolLatest),
-		Name: p.Name, Epoch: p.Epoch, Version: p.Version,
+		Name: p.Name, Epoch: p.Epoch, Version: p.Version, Advertise: p.Advertise,
 		Limits: Limits{MaxBatchBytes: p.GetLimits().GetMaxBatchBytes(), MaxScans: int(p.GetLimits().GetMaxScans())},
 	}
 	var names []pushdown.Capability

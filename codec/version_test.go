@@ -29,6 +29,12 @@ func versionedHello() *Hello {
 	return h
 }
 
+func advertisedHello() *Hello {
+	h := versionedHello()
+	h.Advertise = "grpc+tls://s0:8816"
+	return h
+}
+
 func TestGoldenVersions(t *testing.T) {
 	t.Parallel()
 	open, err := encodeOpen(versionedOpen())
@@ -37,7 +43,9 @@ func TestGoldenVersions(t *testing.T) {
 	require.NoError(t, err)
 	hello, err := EncodeHello(versionedHello())
 	require.NoError(t, err)
-	for name, data := range map[string][]byte{"open_version": open, "opened_version": opened, "hello_version": hello} {
+	advertised, err := EncodeHello(advertisedHello())
+	require.NoError(t, err)
+	for name, data := range map[string][]byte{"open_version": open, "opened_version": opened, "hello_version": hello, "hello_advertise": advertised} {
 		if *update {
 			require.NoError(t, os.WriteFile(filepath.Join(goldenDir, name+".bin"), data, 0o644))
 		}
@@ -55,6 +63,9 @@ func TestGoldenVersions(t *testing.T) {
 	h, err := DecodeHello(hello)
 	require.NoError(t, err)
 	requireHello(t, versionedHello(), h)
+	h, err = DecodeHello(advertised)
+	require.NoError(t, err)
+	requireHello(t, advertisedHello(), h)
 }
 
 // TestSchemaVersions: they travel, and peers that do not know them see what they

@@ -45,36 +45,11 @@ func (s *Scanner) logScan(r codec.OpenRequest, rows int64, err error) {
 
 // serve checks the request, echoes it and runs it.
 func (s *service) serve(session *codec.Session, request codec.OpenRequest) (int64, error) {
-	spec := request.Spec
-	if err := s.allowed(&spec); err != nil {
-		return 0, err
-	}
-	t, err := s.table(spec.Table)
-	if err != nil {
-		return 0, err
-	}
 	ctx, cancel := s.scanContext(session.Context())
 	defer cancel(nil)
-	own, err := s.schema(ctx, t)
-	if err != nil {
-		return 0, err
-	}
-	told, err := carried(own)
-	if err != nil {
-		return 0, err
-	}
-	if err := s.compareSchema(t, told, request.SchemaVersion); err != nil {
-		return 0, err
-	}
-	schema := federated(own, &spec, request.SchemaVersion != "")
-	if err := spec.Validate(schema); err != nil {
-		return 0, err
-	}
-	if err := s.compareVersion(ctx, t, request.TableVersion); err != nil {
-		return 0, err
-	}
+	spec := request.Spec
 	out := &exchange{session: session, mode: codec.ModeOf(&spec), quota: newQuota(rowLimit(&spec)), metrics: s.metrics}
-	j, err := s.newJob(ctx, t, s.widening(t, own, &spec), schema, spec, out)
+	j, err := s.jobOf(ctx, spec, request.SchemaVersion, request.TableVersion, out)
 	if err != nil {
 		return 0, err
 	}
@@ -86,9 +61,40 @@ func (s *service) serve(session *codec.Session, request codec.OpenRequest) (int6
 	defer stopBeats()
 	rows, err := j.run(ctx)
 	if err == nil && request.PinVersion {
-		err = s.compareVersion(ctx, t, request.TableVersion)
+		err = s.compareVersion(ctx, j.table, request.TableVersion)
 	}
 	return rows, err
+}
+
+// jobOf is the job of a specification by someone who knows the table at the
+// given versions; empty ones are not compared.
+func (s *Scanner) jobOf(ctx context.Context, spec pushdown.Spec, schemaVersion, tableVersion string, out sink) (*job, error) {
+	if err := s.allowed(&spec); err != nil {
+		return nil, err
+	}
+	t, err := s.table(spec.Table)
+	if err != nil {
+		return nil, err
+	}
+	own, err := s.schema(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	told, err := carried(own)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.compareSchema(t, told, schemaVersion); err != nil {
+		return nil, err
+	}
+	schema := federated(own, &spec, schemaVersion != "")
+	if err := spec.Validate(schema); err != nil {
+		return nil, err
+	}
+	if err := s.compareVersion(ctx, t, tableVersion); err != nil {
+		return nil, err
+	}
+	return s.newJob(ctx, t, s.widening(t, own, &spec), schema, spec, out)
 }
 
 // rowLimit is the number of rows that a stream may carry at most.

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/flight"
 
+	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/codec/grpcstatus"
 	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/status"
@@ -207,8 +208,14 @@ func (s *service) DoGet(t *flight.Ticket, stream flight.FlightService_DoGetServe
 		return grpcstatus.ToGRPC(err)
 	}
 	defer leave()
-	end := s.metrics.begin("flight")
-	rows, err := s.download(t.GetTicket(), stream)
+	mode, read := "flight", s.download
+	if sealed, ok := codec.DirectPart(t.GetTicket()); ok {
+		mode, read = "direct", func(_ []byte, stream flight.FlightService_DoGetServer) (int64, error) {
+			return s.direct(sealed, stream)
+		}
+	}
+	end := s.metrics.begin(mode)
+	rows, err := read(t.GetTicket(), stream)
 	end(rows, err)
 	return grpcstatus.ToGRPC(err)
 }

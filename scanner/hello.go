@@ -53,7 +53,7 @@ func (s *Scanner) Hello(ctx context.Context) (*codec.Hello, error) {
 	hello := &codec.Hello{
 		ProtocolMin: codec.ProtocolMin, ProtocolLatest: codec.ProtocolLatest,
 		Name: s.cfg.Name, Epoch: s.epoch, Capabilities: s.caps,
-		Limits: codec.Limits{MaxBatchBytes: codec.MaxBatchBytes},
+		Limits: codec.Limits{MaxBatchBytes: codec.MaxBatchBytes}, Advertise: s.cfg.Advertise,
 	}
 	s.catalog.Lock()
 	defer s.catalog.Unlock()

@@ -35,7 +35,7 @@ func newMetrics() *metrics {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Subsystem: subsystem, Name: name, Help: help}, []string{label})
 	}
 	m := &metrics{
-		scans:       vector("scans_total", "Scans by mode: aggregate, filter, rows, or flight for plain Flight reads.", "mode"),
+		scans:       vector("scans_total", "Scans by mode: aggregate, filter, rows, flight for plain Flight reads, or direct for tickets of a coordinator.", "mode"),
 		failed:      vector("scan_errors_total", "Scans that failed, by status code.", "code"),
 		rowsScanned: counter("rows_scanned_total", "Table rows read."),
 		rowsSent:    counter("rows_sent_total", "Result rows sent."),

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/codec/secure"
 	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/status"
 )
@@ -36,6 +37,12 @@ type Config struct {
 	// Heartbeat is how often a scan that sends nothing reports progress; 0 means
 	// a second.
 	Heartbeat time.Duration
+	// Advertise is the Flight location (grpc://host:port or grpc+tls://host:port)
+	// at which clients may read with tickets of a coordinator, sealed with Tickets;
+	// empty when they must not.
+	Advertise string
+	// Tickets is the secret that is shared with coordinators.
+	Tickets *secure.Secret
 	// Alloc allocates Arrow buffers; nil means the default allocator.
 	Alloc memory.Allocator
 	// Logger receives structured logs; the zero value logs nothing.
@@ -95,6 +102,9 @@ func New(cfg Config) (*Scanner, error) {
 	cfg = cfg.withDefaults()
 	if cfg.Name == "" {
 		return nil, status.New(status.InvalidArgument, "the scanner needs a name")
+	}
+	if err := checkAdvertise(cfg); err != nil {
+		return nil, err
 	}
 	s := &Scanner{
 		cfg:     cfg,

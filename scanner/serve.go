@@ -10,14 +10,19 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/codec/health"
 	"github.com/tributary-db/tributary/codec/secure"
 	"github.com/tributary-db/tributary/pushdown/status"
 )
 
-// Register adds the scanner's Flight service to a gRPC server, which should be
+// Ready is why the scanner serves nothing, or nil.
+func (s *Scanner) Ready() error { return context.Cause(s.ctx) }
+
+// Register adds the scanner's Flight service, and that of health checks, to a gRPC server, which should be
 // made with codec.ServerOptions.
 func (s *Scanner) Register(g *grpc.Server) {
 	flight.RegisterFlightServiceServer(g, &service{Scanner: s})
+	health.Register(g, s.Ready)
 }
 
 // drainTime is what running scans get to end once Serve's context has.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
+	"sync"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -51,12 +53,16 @@ type Config struct {
 	// see flightsql.Config.
 	Key                      []byte
 	TicketLife, PreparedLife time.Duration
+	// Secret is shared with the scanners, see flightsql.Config.
+	Secret *secure.Secret
 	// SessionIdle bounds the rest of a session, see flightsql.Config.
 	SessionIdle time.Duration
 	// Access says what each user may read; nil lets everybody read everything.
 	Access *secure.File[*access.Policy]
 	// MaxUserQueries bounds the queries that a user runs at once; 0 is no limit.
 	MaxUserQueries int
+	// MaxUserMemory bounds what the queries of a user hold together; 0 is no limit.
+	MaxUserMemory int64
 	// Auth knows who makes a call; nil lets everybody in.
 	Auth *auth.Authenticator
 	// Version is reported to clients.
@@ -104,6 +110,9 @@ func (c *Coordinator) build() (err error) {
 	if half := c.cfg.MaxMemory / 2; half > 0 && (c.cfg.Engine.MemoryLimit == 0 || c.cfg.Engine.MemoryLimit > half) {
 		c.cfg.Engine.MemoryLimit = half // the other half is for what scanners send
 	}
+	if most := c.cfg.MaxUserMemory / 2; most > 0 && (c.cfg.Engine.MemoryLimit == 0 || c.cfg.Engine.MemoryLimit > most) {
+		c.cfg.Engine.MemoryLimit = most
+	}
 	if c.pool, err = engine.New(c.cfg.Engine); err != nil {
 		return err
 	}
@@ -113,7 +122,7 @@ func (c *Coordinator) build() (err error) {
 	})
 	executor := exec.New(exec.Config{
 		Budget: budget.New(budget.Config{
-			MaxQueries: c.cfg.MaxQueries, Timeout: c.cfg.AdmissionTimeout, MaxMemory: c.cfg.MaxMemory,
+			MaxQueries: c.cfg.MaxQueries, Timeout: c.cfg.AdmissionTimeout, MaxMemory: c.cfg.MaxMemory, MaxUserMemory: c.cfg.MaxUserMemory,
 			EngineMemory: c.cfg.Engine.MemoryLimit, Registry: c.cfg.Registry,
 		}),
 		Engine: c.pool, Local: c.binder, Catalog: c.catalog, Alloc: c.cfg.Alloc,
@@ -131,7 +140,7 @@ func (c *Coordinator) build() (err error) {
 	})
 	c.flight, err = flightsql.New(flightsql.Config{
 		Service: c.service, Auth: c.cfg.Auth, Version: c.cfg.Version, Alloc: c.cfg.Alloc, Logger: c.cfg.Logger,
-		Key: c.cfg.Key, TicketLife: c.cfg.TicketLife, PreparedLife: c.cfg.PreparedLife, SessionIdle: c.cfg.SessionIdle,
+		Key: c.cfg.Key, Secret: c.cfg.Secret, Ready: c.Ready, TicketLife: c.cfg.TicketLife, PreparedLife: c.cfg.PreparedLife, SessionIdle: c.cfg.SessionIdle,
 	})
 	return err
 }
@@ -151,8 +160,19 @@ func (c *Coordinator) Ready() error {
 	return c.catalog.Snapshot().Usable()
 }
 
-// Queries are the last queries, the last one first, as JSON shows them.
-func (c *Coordinator) Queries() any { return c.service.History().Records() }
+// HTTP is the context of an HTTP request, with the user who makes it.
+func (c *Coordinator) HTTP(r *http.Request) (context.Context, error) {
+	if c.cfg.Auth == nil {
+		return r.Context(), nil
+	}
+	return c.cfg.Auth.HTTP(r)
+}
+
+// Queries are the last queries of the user who asks, the last one first, as JSON
+// shows them.
+func (c *Coordinator) Queries(ctx context.Context) any {
+	return c.service.History().RecordsOf(auth.UserOf(ctx).Name)
+}
 
 // grace is how long queries may go on after the server was asked to stop.
 const grace = 5 * time.Second
@@ -161,6 +181,11 @@ const grace = 5 * time.Second
 // and running queries get a grace period before they are cancelled.
 func (c *Coordinator) Serve(ctx context.Context, lis net.Listener, opts ...grpc.ServerOption) error {
 	g := c.flight.GRPCServer(opts...)
+	warm, cool := context.WithCancel(ctx)
+	var background sync.WaitGroup
+	background.Go(func() { c.flight.KeepWarm(warm) })
+	defer background.Wait()
+	defer cool()
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)

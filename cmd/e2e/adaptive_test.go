@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tributary-db/tributary/server/auth"
 	"github.com/tributary-db/tributary/server/query"
 )
 
@@ -65,7 +66,7 @@ func TestHistory(t *testing.T) {
 			r.release()
 		}
 	}
-	records := f.coordinator.Service().History().Records()
+	records := f.coordinator.Service().History().RecordsOf(auth.Anonymous)
 	require.Len(t, records, 2)
 	require.Equal(t, []string{bad, good}, []string{records[0].SQL, records[1].SQL})
 	require.NotEmpty(t, records[0].Error)
@@ -74,7 +75,7 @@ func TestHistory(t *testing.T) {
 	for _, r := range records {
 		require.NotEmpty(t, r.Rounds, r.SQL)
 	}
-	text, err := json.Marshal(f.coordinator.Queries())
+	text, err := json.Marshal(f.coordinator.Queries(t.Context()))
 	require.NoError(t, err)
 	require.Contains(t, string(text), `"fired":["semi_join_filter"]`)
 }

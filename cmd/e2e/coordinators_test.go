@@ -91,6 +91,15 @@ func TestTwoCoordinators(t *testing.T) {
 	_, err = fetchInfo(t.Context(), third, info)
 	require.Equal(t, codes.NotFound, grpcstatus.Code(err), "%v", err)
 
+	outcome, err := second.CancelFlightInfo(t.Context(), &flight.CancelFlightInfoRequest{Info: info})
+	require.NoError(t, err)
+	require.Equal(t, flight.CancelStatusUnspecified, outcome.Status, "the other one may run it")
+	_, err = fetchInfo(t.Context(), second, info)
+	require.Equal(t, codes.Canceled, grpcstatus.Code(err), "but this one will not: %v", err)
+	got, err = fetchInfo(t.Context(), first, info)
+	require.NoError(t, err)
+	got.release()
+
 	prepared, err := first.Prepare(t.Context(), "SELECT sum(v) FROM t WHERE v BETWEEN ? AND ?")
 	require.NoError(t, err)
 	elsewhere := flightsql.NewPreparedStatement(second, prepared.Handle())

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -17,10 +18,13 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	grpcstatus "google.golang.org/grpc/status"
 
+	"github.com/tributary-db/tributary/codec/secure"
+	"github.com/tributary-db/tributary/codec/secure/securetest"
 	"github.com/tributary-db/tributary/server"
 	"github.com/tributary-db/tributary/server/auth"
 )
@@ -46,13 +50,24 @@ func (l *lockedBuffer) String() string {
 // signedIn serves t to ann and bob, and returns contexts of their calls.
 func signedIn(t *testing.T, cfg server.Config) (client *flightsql.Client, addr string, ann, bob context.Context) {
 	t.Helper()
+	return signedInOver(t, numberedScanners(t, 2), cfg)
+}
+
+// withHeader adds a header to the calls of a context.
+func withHeader(ctx context.Context, name, value string) context.Context {
+	return metadata.AppendToOutgoingContext(ctx, name, value)
+}
+
+// signedInOver is signedIn over scanners that run.
+func signedInOver(t *testing.T, scanners []string, cfg server.Config) (client *flightsql.Client, addr string, ann, bob context.Context) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "users")
 	require.NoError(t, os.WriteFile(path, []byte("ann:"+auth.HashPassword("a")+"\nbob:"+auth.HashPassword("b")+"\n"), 0o600))
 	users, err := auth.NewUsers(path, nil)
 	require.NoError(t, err)
 	cfg.Auth, err = auth.New(auth.Config{Users: users})
 	require.NoError(t, err)
-	cfg.Scanners, cfg.Refresh, cfg.Alloc = numberedScanners(t, 2), time.Minute, memory.DefaultAllocator
+	cfg.Scanners, cfg.Refresh, cfg.Alloc = scanners, time.Minute, memory.DefaultAllocator
 	c, err := server.New(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
@@ -150,6 +165,44 @@ func TestSlowHandshakesEnd(t *testing.T) {
 		_, err = conn.Read(buf)
 	}
 	require.NotErrorIs(t, err, os.ErrDeadlineExceeded, "it is still open")
+}
+
+// TestManySilentConnections: those that say nothing, or stop in the middle of a
+// handshake, keep nobody else out, and are closed.
+func TestManySilentConnections(t *testing.T) {
+	t.Parallel()
+	ca := securetest.NewCA(t)
+	cert, key := ca.Issue(t, "server")
+	creds, err := secure.ServerTLS(secure.Files{Cert: cert, Key: key})
+	require.NoError(t, err)
+	c, _ := coordinate(t, numberedScanners(t, 1), server.Config{})
+	addr := serve(t, c, grpc.Creds(creds))
+	var silent []net.Conn
+	for i := range 300 {
+		conn, err := net.Dial("tcp", addr)
+		require.NoError(t, err)
+		defer func() { _ = conn.Close() }()
+		silent = append(silent, conn)
+		if i%2 == 0 { // the begin of a TLS handshake
+			_, err = conn.Write([]byte{22, 3, 1, 2, 0, 1})
+			require.NoError(t, err)
+		}
+	}
+	trusting, err := secure.ClientTLS(secure.Files{CA: ca.File})
+	require.NoError(t, err)
+	client, err := flightsql.NewClient(addr, nil, nil, grpc.WithTransportCredentials(trusting))
+	require.NoError(t, err)
+	defer func() { _ = client.Close() }()
+	begun := time.Now()
+	got, err := fetch(t.Context(), client, "SELECT COUNT(*) FROM t")
+	require.NoError(t, err)
+	got.release()
+	require.Less(t, time.Since(begun), 8*time.Second, "before the silent ones are closed")
+	for _, conn := range silent {
+		require.NoError(t, conn.SetReadDeadline(time.Now().Add(30*time.Second)))
+		_, err := io.Copy(io.Discard, conn)
+		require.NotErrorIs(t, err, os.ErrDeadlineExceeded, "it is still open")
+	}
 }
 
 func TestStatementsAreAudited(t *testing.T) {

@@ -26,13 +26,13 @@ import (
 )
 
 // serve serves a coordinator on a loopback port until the test ends.
-func serve(t testing.TB, c *server.Coordinator) string {
+func serve(t testing.TB, c *server.Coordinator, opts ...grpc.ServerOption) string {
 	t.Helper()
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
-	go func() { served <- c.Serve(ctx, lis) }()
+	go func() { served <- c.Serve(ctx, lis, opts...) }()
 	t.Cleanup(func() {
 		cancel()
 		require.NoError(t, <-served)

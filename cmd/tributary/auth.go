@@ -24,6 +24,7 @@ type callers struct {
 	JWTJWKS        string        `name:"jwt-jwks" help:"File or URL of the issuer's keys; the default is what its OpenID configuration names." placeholder:"FILE|URL"`
 	JWTUserClaim   string        `name:"jwt-user-claim" help:"Claim that names the user." default:"sub"`
 	AccessFile     string        `help:"YAML file of roles and what they may read; without it every user reads every table. Read again when it changes." placeholder:"FILE"`
+	MaxUserMemory  byteSize      `help:"What the queries of one user may hold together, as --max-memory; 0 is no limit." default:"0"`
 	MaxUserQueries int           `help:"Queries that one user may run at once; 0 is no limit." default:"0"`
 	JWTRolesClaim  string        `name:"jwt-roles-claim" help:"Claim that lists the user's roles." default:"roles"`
 }

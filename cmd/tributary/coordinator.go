@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
 	"time"
 
 	"github.com/tributary-db/tributary/server"
@@ -32,6 +33,17 @@ type coordinatorCmd struct {
 	SessionIdle   time.Duration `help:"How long the session of a client that keeps cookies may rest." default:"8h"`
 }
 
+// queriesOf shows a user who says who he is his own queries.
+func queriesOf(c *server.Coordinator) func(*http.Request) (any, error) {
+	return func(r *http.Request) (any, error) {
+		ctx, err := c.HTTP(r)
+		if err != nil {
+			return nil, err
+		}
+		return c.Queries(ctx), nil
+	}
+}
+
 // Run serves until ctx is done.
 func (c *coordinatorCmd) Run(ctx context.Context, out *console) (err error) {
 	log := c.logger(out.stderr)
@@ -40,7 +52,11 @@ func (c *coordinatorCmd) Run(ctx context.Context, out *console) (err error) {
 	if err != nil {
 		return err
 	}
-	dial, err := c.dialer(log)
+	secret, err := readSecret(c.SecretFile, log)
+	if err != nil {
+		return err
+	}
+	dial, err := c.dialer(secret, log)
 	if err != nil {
 		return err
 	}
@@ -57,7 +73,7 @@ func (c *coordinatorCmd) Run(ctx context.Context, out *console) (err error) {
 		return err
 	}
 	cfg := server.Config{
-		Scanners: c.Scanner, Dial: dial, Auth: authenticator, Access: policy, MaxUserQueries: c.MaxUserQueries, Refresh: c.Refresh, Key: []byte(c.HandleKey), TicketLife: c.TicketLife, PreparedLife: c.PreparedLife, SessionIdle: c.SessionIdle, Version: version, Registry: registry, Logger: log,
+		Scanners: c.Scanner, Dial: dial, Auth: authenticator, Access: policy, MaxUserQueries: c.MaxUserQueries, MaxUserMemory: int64(c.MaxUserMemory), Refresh: c.Refresh, Key: []byte(c.HandleKey), Secret: secret, TicketLife: c.TicketLife, PreparedLife: c.PreparedLife, SessionIdle: c.SessionIdle, Version: version, Registry: registry, Logger: log,
 		Engine: engine.Config{
 			Threads: c.Threads, MemoryLimit: int64(c.QueryMemory), TempDir: c.TempDir,
 			MaxTempBytes: int64(c.MaxSpillBytes), Warm: 2, MaxOpen: c.MaxQueries,
@@ -76,8 +92,9 @@ func (c *coordinatorCmd) Run(ctx context.Context, out *console) (err error) {
 		return errors.Join(err, lis.Close())
 	}
 	defer func() { err = errors.Join(err, coordinator.Close()) }()
+	warnHTTP(log, c.HTTP, authenticator.Required())
 	warnOpen(log, c.Listen, c.on(), authenticator.Required())
 	log.Info().Str("version", version).Strs("scanners", c.Scanner).Str("uri", c.uri(lis.Addr())).Msg("coordinator is up")
-	return node{http: c.HTTP, registry: registry, ready: coordinator.Ready, queries: coordinator.Queries, log: log,
+	return node{http: c.HTTP, registry: registry, ready: coordinator.Ready, queries: queriesOf(coordinator), log: log,
 		serve: func(ctx context.Context, l net.Listener) error { return coordinator.Serve(ctx, l, opts...) }}.run(ctx, lis)
 }

@@ -159,7 +159,7 @@ func (c *demoCmd) startCoordinator(ctx context.Context, group *errgroup.Group, l
 	}
 	group.Go(func() (err error) {
 		defer func() { err = errors.Join(err, coordinator.Close(), endSystem()) }()
-		return node{http: c.HTTP, registry: registry, ready: coordinator.Ready, queries: coordinator.Queries, log: zerolog.Nop(),
+		return node{http: c.HTTP, registry: registry, ready: coordinator.Ready, queries: queriesOf(coordinator), log: zerolog.Nop(),
 			serve: func(ctx context.Context, l net.Listener) error { return coordinator.Serve(ctx, l) }}.run(ctx, lis)
 	})
 	return nil

@@ -8,10 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/rs/zerolog"
-	"google.golang.org/grpc"
-
-	"github.com/tributary-db/tributary/codec/secure"
 	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/scanner"
 	"github.com/tributary-db/tributary/scanner/duckdb"
@@ -23,6 +19,7 @@ type scannerCmd struct {
 	serverTLS
 	SecretFile string   `help:"File with the secret that this scanner and its coordinators share; strangers are refused." placeholder:"FILE"`
 	Listen     string   `help:"Address for the coordinator and for any Flight client." default:"127.0.0.1:8816"`
+	Advertise  string   `help:"Where clients reach this scanner, grpc://host:port or grpc+tls://host:port: parts of results are then read from it, with tickets sealed with --secret-file." placeholder:"URI"`
 	HTTP       string   `name:"http" help:"Address for /metrics, /healthz and /readyz; empty for none." default:"127.0.0.1:8081"`
 	Name       string   `help:"Name of this node, unique in the federation; the default is the listen address." placeholder:"NAME"`
 	Table      []string `help:"A table and its files (Parquet, CSV, JSON): [schema.]name=glob. Each file is a partition." placeholder:"NAME=GLOB" sep:"none"`
@@ -60,7 +57,11 @@ type duckdbConfig struct {
 // Run serves until ctx is done.
 func (c *scannerCmd) Run(ctx context.Context, out *console) (err error) {
 	log := c.logger(out.stderr)
-	opts, err := c.guarded(log)
+	opts, err := c.options(log)
+	if err != nil {
+		return err
+	}
+	secret, err := readSecret(c.SecretFile, log)
 	if err != nil {
 		return err
 	}
@@ -82,28 +83,19 @@ func (c *scannerCmd) Run(ctx context.Context, out *console) (err error) {
 		return errors.Join(err, lis.Close())
 	}
 	registry := newRegistry()
-	node_, err := scanner.New(scanner.Config{Name: name, Tables: tables, Disable: c.Disable, Workers: c.Workers, Logger: log, Registry: registry})
+	node_, err := scanner.New(scanner.Config{Name: name, Tables: tables, Disable: c.Disable, Workers: c.Workers, Advertise: c.Advertise, Tickets: secret, Logger: log, Registry: registry})
 	if err != nil {
 		return errors.Join(err, lis.Close())
 	}
 	defer func() { err = errors.Join(err, node_.Close()) }()
+	if secret != nil {
+		opts = append(opts, secret.Guard(node_.Open()...)...)
+	}
+	warnHTTP(log, c.HTTP, true)
 	warnOpen(log, c.Listen, c.on(), c.SecretFile != "" || c.TLSClientCA != "")
 	log.Info().Str("version", version).Str("name", name).Int("tables", len(tables)).Str("uri", c.uri(lis.Addr())).Msg("scanner is up")
-	return node{http: c.HTTP, registry: registry, ready: func() error { return nil }, log: log,
+	return node{http: c.HTTP, registry: registry, ready: node_.Ready, log: log,
 		serve: func(ctx context.Context, l net.Listener) error { return node_.Serve(ctx, l, opts...) }}.run(ctx, lis)
-}
-
-// guarded are the gRPC options that keep strangers out.
-func (c *scannerCmd) guarded(log zerolog.Logger) ([]grpc.ServerOption, error) {
-	opts, err := c.options(log)
-	if err != nil || c.SecretFile == "" {
-		return opts, err
-	}
-	secret, err := secure.NewSecret(c.SecretFile, warnFile(log))
-	if err != nil {
-		return nil, status.Wrap(status.InvalidArgument, err, "--secret-file")
-	}
-	return append(opts, secret.Guard()...), nil
 }
 
 // tables makes the sources of --table and of the configuration file. Several

@@ -60,18 +60,14 @@ type scannerLink struct {
 }
 
 // dialer connects to scanners; nil is the default, plain text to anybody.
-func (s scannerLink) dialer(log zerolog.Logger) (func(string) (*codec.Client, error), error) {
+func (s scannerLink) dialer(secret *secure.Secret, log zerolog.Logger) (func(string) (*codec.Client, error), error) {
 	files := secure.Files{CA: s.ScannerTLSCA, Cert: s.ScannerTLSCert, Key: s.ScannerTLSKey, Warn: warnFile(log)}
 	creds, err := secure.ClientTLS(files)
 	if err != nil {
 		return nil, status.Wrap(status.InvalidArgument, err, "--scanner-tls-ca, --scanner-tls-cert, --scanner-tls-key")
 	}
 	var common []grpc.DialOption
-	if s.SecretFile != "" {
-		secret, err := secure.NewSecret(s.SecretFile, warnFile(log))
-		if err != nil {
-			return nil, status.Wrap(status.InvalidArgument, err, "--secret-file")
-		}
+	if secret != nil {
 		common = append(common, grpc.WithPerRPCCredentials(secret.Credentials()))
 	}
 	return func(addr string) (*codec.Client, error) {
@@ -81,6 +77,15 @@ func (s scannerLink) dialer(log zerolog.Logger) (func(string) (*codec.Client, er
 		}
 		return codec.Dial(target, common...)
 	}, nil
+}
+
+// readSecret reads --secret-file; nil without one.
+func readSecret(path string, log zerolog.Logger) (*secure.Secret, error) {
+	if path == "" {
+		return nil, nil
+	}
+	secret, err := secure.NewSecret(path, warnFile(log))
+	return secret, status.Wrap(status.InvalidArgument, err, "--secret-file")
 }
 
 // splitScheme takes the scheme off an address and says whether it asks for TLS.
@@ -94,14 +99,29 @@ func splitScheme(addr string) (target string, encrypt bool) {
 	return addr, false
 }
 
+// beyond: an address can be reached from other machines.
+func beyond(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	ip := net.ParseIP(host)
+	return err == nil && host != "localhost" && (ip == nil || !ip.IsLoopback())
+}
+
+// warnHTTP warns when the console, which is plain text, can be reached from
+// other machines.
+func warnHTTP(log zerolog.Logger, addr string, authenticated bool) {
+	switch {
+	case !beyond(addr):
+	case authenticated:
+		log.Warn().Str("http", addr).Msg("HTTP is served beyond this machine WITHOUT TLS: /metrics is anybody's, and passwords for /queries can be read on the way")
+	default:
+		log.Warn().Str("http", addr).Msg("HTTP is served beyond this machine WITHOUT AUTHENTICATION: anyone who reaches this address reads the last statements at /queries")
+	}
+}
+
 // warnOpen warns when an address can be reached from other machines and is not
 // protected.
 func warnOpen(log zerolog.Logger, addr string, encrypted, authenticated bool) {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return
-	}
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+	if !beyond(addr) {
 		return
 	}
 	if !encrypted {

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tributary-db/tributary/codec/secure/securetest"
+	"github.com/tributary-db/tributary/server/auth"
 )
 
 // syncBuffer is a log that is read while it is written.
@@ -53,11 +57,14 @@ func (s *syncBuffer) logged(field string) string {
 // address that clients use.
 func start(t *testing.T, args ...string) (uri string, log *syncBuffer) {
 	t.Helper()
+	if !slices.Contains(args, "--http") {
+		args = append(args, "--http", "")
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	log = &syncBuffer{}
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, append(args, "--listen", "127.0.0.1:0", "--http", ""), &console{stdin: strings.NewReader(""), stdout: io.Discard, stderr: log})
+		ended <- run(ctx, append(args, "--listen", "127.0.0.1:0"), &console{stdin: strings.NewReader(""), stdout: io.Discard, stderr: log})
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -158,6 +165,33 @@ func TestUsersSignIn(t *testing.T) {
 	refuses(t, uri, "not one of this server's", "--token", "nonsense")
 	refuses(t, uri, "does not exist", "--user", "bob", "--password", "another")
 	require.NotContains(t, log.String(), "a password")
+}
+
+// TestQueriesOverHTTP: who signs in sees his own, strangers nothing.
+func TestQueriesOverHTTP(t *testing.T) {
+	t.Parallel()
+	scanner, _ := start(t, "scanner", "--table", numbers(t))
+	users := fileOf(t, "users", "ann:"+auth.HashPassword("a")+"\nbob:"+auth.HashPassword("b")+"\n")
+	uri, log := start(t, "coordinator", "--scanner", scanner, "--refresh", "100ms", "--users-file", users, "--http", "127.0.0.1:0")
+	answers(t, uri, "--user", "ann", "--password-file", fileOf(t, "password", "a"))
+	at := strings.Replace(log.logged("metrics"), "/metrics", "/queries", 1)
+	for name, c := range map[string]struct {
+		user, password string
+		code           int
+		shown          bool
+	}{"a stranger": {"", "", 401, false}, "a wrong password": {"ann", "b", 401, false}, "ann": {"ann", "a", 200, true}, "bob": {"bob", "b", 200, false}} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at, nil)
+		require.NoError(t, err)
+		if c.user != "" {
+			r.SetBasicAuth(c.user, c.password)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		text, err := io.ReadAll(answer.Body)
+		require.NoError(t, errors.Join(err, answer.Body.Close()))
+		require.Equal(t, c.code, answer.StatusCode, name)
+		require.Equal(t, c.shown, strings.Contains(string(text), "sum(v)"), "%s: %s", name, text)
+	}
 }
 
 func TestWarnsOfOpenAddresses(t *testing.T) {

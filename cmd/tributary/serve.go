@@ -49,7 +49,7 @@ type node struct {
 	http     string
 	registry *prometheus.Registry
 	ready    func() error
-	queries  func() any // nil for none
+	queries  func(*http.Request) (any, error) // nil for none
 	serve    func(context.Context, net.Listener) error
 	log      zerolog.Logger
 }

@@ -95,7 +95,10 @@ type Hello struct {
 	Limits         *Limits                `protobuf:"bytes,6,opt,name=limits,proto3" json:"limits,omitempty"`
 	Tables         []*Table               `protobuf:"bytes,7,rep,name=tables,proto3" json:"tables,omitempty"`
 	// Rises when the tables change.
-	Version       uint64 `protobuf:"varint,8,opt,name=version,proto3" json:"version,omitempty"`
+	Version uint64 `protobuf:"varint,8,opt,name=version,proto3" json:"version,omitempty"`
+	// Where clients reach the scanner, as a Flight location; empty when they must
+	// not. Such a scanner serves tickets that a coordinator sealed.
+	Advertise     string `protobuf:"bytes,9,opt,name=advertise,proto3" json:"advertise,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -184,6 +187,13 @@ func (x *Hello) GetVersion() uint64 {
 		return x.Version
 	}
 	return 0
+}
+
+func (x *Hello) GetAdvertise() string {
+	if x != nil {
+		return x.Advertise
+	}
+	return ""
 }
 
 // Limits bound what the scanner accepts; zero is unlimited or unknown.
@@ -660,7 +670,7 @@ const file_tributary_v1_hello_proto_rawDesc = "" +
 	"\fHelloRequest\x12!\n" +
 	"\fprotocol_min\x18\x01 \x01(\rR\vprotocolMin\x12'\n" +
 	"\x0fprotocol_latest\x18\x02 \x01(\rR\x0eprotocolLatest\x12 \n" +
-	"\vcoordinator\x18\x03 \x01(\tR\vcoordinator\"\x96\x02\n" +
+	"\vcoordinator\x18\x03 \x01(\tR\vcoordinator\"\xb4\x02\n" +
 	"\x05Hello\x12!\n" +
 	"\fprotocol_min\x18\x01 \x01(\rR\vprotocolMin\x12'\n" +
 	"\x0fprotocol_latest\x18\x02 \x01(\rR\x0eprotocolLatest\x12\x12\n" +
@@ -669,7 +679,8 @@ const file_tributary_v1_hello_proto_rawDesc = "" +
 	"\fcapabilities\x18\x05 \x03(\tR\fcapabilities\x12,\n" +
 	"\x06limits\x18\x06 \x01(\v2\x14.tributary.v1.LimitsR\x06limits\x12+\n" +
 	"\x06tables\x18\a \x03(\v2\x13.tributary.v1.TableR\x06tables\x12\x18\n" +
-	"\aversion\x18\b \x01(\x04R\aversion\"M\n" +
+	"\aversion\x18\b \x01(\x04R\aversion\x12\x1c\n" +
+	"\tadvertise\x18\t \x01(\tR\tadvertise\"M\n" +
 	"\x06Limits\x12&\n" +
 	"\x0fmax_batch_bytes\x18\x01 \x01(\x03R\rmaxBatchBytes\x12\x1b\n" +
 	"\tmax_scans\x18\x02 \x01(\x03R\bmaxScans\"\xad\x02\n" +

@@ -86,7 +86,7 @@ func (s *scope) restrict(ctx context.Context, base *catalog.Snapshot, t *catalog
 	}
 	out := *t
 	out.Restriction, out.Arrow = &catalog.Restriction{Filter: filter, Arrow: t.Arrow}, columns
-	out.Versions, out.Versioned, out.PromiseVersions = nil, nil, nil
+	out.PromiseVersions = nil
 	out.Partitions = slices.Clone(t.Partitions)
 	for i := range out.Partitions {
 		p := &out.Partitions[i]

@@ -19,6 +19,8 @@ type Config struct {
 	Timeout time.Duration
 	// MaxMemory is what all queries may reserve, in bytes.
 	MaxMemory int64
+	// MaxUserMemory is what the queries of one user may reserve.
+	MaxUserMemory int64
 	// EngineMemory is reserved for a query that needs the embedded engine: its
 	// memory limit.
 	EngineMemory int64
@@ -33,23 +35,25 @@ type Budget struct {
 	mu       sync.Mutex
 	running  int
 	reserved int64
-	waiting  list.List // of *waiter, the first in turn at the front
+	users    map[string]int64 // what the queries of each user have reserved
+	waiting  list.List        // of *waiter, the first in turn at the front
 	refused  *prometheus.CounterVec
 }
 
 // waiter is a query that is not admitted yet.
 type waiter struct {
+	user  string
 	bytes int64
 	ready chan struct{} // closed when it is admitted
 }
 
 // New returns a Budget.
 func New(cfg Config) *Budget {
-	b := &Budget{cfg: cfg, refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+	b := &Budget{cfg: cfg, users: map[string]int64{}, refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "tributary_coordinator_refusals_total",
 		Help: "Queries that were not admitted in time, and memory that could not be reserved.",
 	}, []string{"reason"})}
-	for _, reason := range []string{refusedQueue, refusedMemory} {
+	for _, reason := range []string{refusedQueue, refusedMemory, refusedUser} {
 		b.refused.WithLabelValues(reason)
 	}
 	if cfg.Registry != nil {
@@ -64,6 +68,7 @@ func New(cfg Config) *Budget {
 const (
 	refusedQueue  = "admission_timeout"
 	refusedMemory = "memory"
+	refusedUser   = "user_memory"
 )
 
 func gauge(name, help string, f func() float64) prometheus.Collector {
@@ -81,13 +86,14 @@ func (b *Budget) state() state {
 	return state{b.running, b.waiting.Len(), b.reserved}
 }
 
-// Admit waits, in turn, until a query may run; engine says that it needs the
-// embedded engine. The query must be closed.
-func (b *Budget) Admit(ctx context.Context, engine bool) (*Query, error) {
+// Admit waits, in turn, until a query of a user may run; engine says that it
+// needs the embedded engine. It does not wait for the user's own memory, behind
+// which others would wait. The query must be closed.
+func (b *Budget) Admit(ctx context.Context, user string, engine bool) (*Query, error) {
 	if b == nil {
 		return nil, nil
 	}
-	w := &waiter{ready: make(chan struct{})}
+	w := &waiter{user: user, ready: make(chan struct{})}
 	if engine {
 		w.bytes = b.cfg.EngineMemory
 	}
@@ -96,13 +102,35 @@ func (b *Budget) Admit(ctx context.Context, engine bool) (*Query, error) {
 			w.bytes, b.cfg.MaxMemory)
 	}
 	b.mu.Lock()
+	if err := b.userFits(user, w.bytes); err != nil {
+		b.mu.Unlock()
+		return nil, err
+	}
+	b.users[user] += w.bytes // held while it waits, so that it fits afterwards
 	at := b.waiting.PushBack(w)
 	b.admit()
 	b.mu.Unlock()
 	if err := b.wait(ctx, w); err != nil {
 		return nil, b.giveUp(at, w, err)
 	}
-	return &Query{budget: b, reserved: w.bytes}, nil
+	return &Query{budget: b, user: user, reserved: w.bytes}, nil
+}
+
+// userFits: the user may reserve so much more; the caller holds mu.
+func (b *Budget) userFits(user string, bytes int64) error {
+	if b.cfg.MaxUserMemory <= 0 || bytes <= b.cfg.MaxUserMemory-b.users[user] {
+		return nil
+	}
+	b.refused.WithLabelValues(refusedUser).Inc()
+	return status.New(status.ResourceExhausted, "user %s is out of memory: %d bytes more are needed, the queries of the user hold %d of %d; wait for one to end, or raise --max-user-memory",
+		user, bytes, b.users[user], b.cfg.MaxUserMemory)
+}
+
+// giveBack returns what a user has reserved; the caller holds mu.
+func (b *Budget) giveBack(user string, bytes int64) {
+	if b.users[user] -= bytes; b.users[user] <= 0 {
+		delete(b.users, user)
+	}
 }
 
 func (b *Budget) wait(ctx context.Context, w *waiter) error {
@@ -127,6 +155,7 @@ func (b *Budget) wait(ctx context.Context, w *waiter) error {
 func (b *Budget) giveUp(at *list.Element, w *waiter, err error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.giveBack(w.user, w.bytes)
 	select {
 	case <-w.ready:
 		b.running--
@@ -160,6 +189,7 @@ func (b *Budget) fits(bytes int64) bool {
 // a nil Query bounds nothing.
 type Query struct {
 	budget *Budget
+	user   string
 	// budget.mu guards the rest.
 	reserved int64
 	closed   bool
@@ -181,7 +211,11 @@ func (q *Query) Reserve(bytes int64) error {
 		return status.New(status.ResourceExhausted, "out of memory: %d bytes more are needed, %d of %d are in use (this query: %d); try again later, or raise --max-memory",
 			bytes, b.reserved, b.cfg.MaxMemory, q.reserved)
 	}
+	if err := b.userFits(q.user, bytes); err != nil {
+		return err
+	}
 	b.reserved += bytes
+	b.users[q.user] += bytes
 	q.reserved += bytes
 	return nil
 }
@@ -197,6 +231,7 @@ func (q *Query) Release(bytes int64) {
 	bytes = min(bytes, q.reserved) // a closed query has given back all
 	q.reserved -= bytes
 	b.reserved -= bytes
+	b.giveBack(q.user, bytes)
 	b.admit()
 }
 
@@ -214,6 +249,7 @@ func (q *Query) Close() {
 	q.closed = true
 	b.running--
 	b.reserved -= q.reserved
+	b.giveBack(q.user, q.reserved)
 	q.reserved = 0
 	b.admit()
 }

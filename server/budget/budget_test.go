@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func admit(t *testing.T, b *Budget, engine bool) *Query {
 	t.Helper()
-	q, err := b.Admit(t.Context(), engine)
+	q, err := b.Admit(t.Context(), "", engine)
 	require.NoError(t, err)
 	return q
 }
@@ -51,7 +51,7 @@ func TestQueriesWaitInTurn(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 3 {
 		all.Go(func() {
-			q, err := b.Admit(context.Background(), false)
+			q, err := b.Admit(context.Background(), "", false)
 			require.NoError(t, err)
 			order <- i
 			q.Close()
@@ -71,12 +71,12 @@ func TestAdmissionEnds(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	b := New(Config{MaxQueries: 1, Timeout: 20 * time.Millisecond, Registry: registry})
 	held := admit(t, b, false)
-	_, err := b.Admit(t.Context(), false)
+	_, err := b.Admit(t.Context(), "", false)
 	require.Equal(t, status.ResourceExhausted, status.CodeOf(err))
 	require.ErrorContains(t, err, "20ms")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = b.Admit(ctx, false)
+	_, err = b.Admit(ctx, "", false)
 	require.Equal(t, status.Canceled, status.CodeOf(err))
 	require.Equal(t, state{running: 1}, b.state())
 	require.InDelta(t, 1, testutil.ToFloat64(b.refused.WithLabelValues(refusedQueue)), 0)
@@ -92,12 +92,12 @@ func TestEngineMemory(t *testing.T) {
 	t.Parallel()
 	b := New(Config{MaxMemory: 100, EngineMemory: 60, Timeout: 20 * time.Millisecond})
 	first := admit(t, b, true)
-	_, err := b.Admit(t.Context(), true)
+	_, err := b.Admit(t.Context(), "", true)
 	require.Equal(t, status.ResourceExhausted, status.CodeOf(err))
 	admit(t, b, false).Close()
 	first.Close()
 	admit(t, b, true).Close()
-	_, err = New(Config{MaxMemory: 10, EngineMemory: 60}).Admit(t.Context(), true)
+	_, err = New(Config{MaxMemory: 10, EngineMemory: 60}).Admit(t.Context(), "", true)
 	require.ErrorContains(t, err, "--query-memory")
 }
 
@@ -110,7 +110,7 @@ func TestConcurrent(t *testing.T) {
 		all.Go(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i)*time.Millisecond)
 			defer cancel()
-			q, err := b.Admit(ctx, i%2 == 0)
+			q, err := b.Admit(ctx, "", i%2 == 0)
 			if err != nil {
 				return
 			}
@@ -140,4 +140,46 @@ func TestNoBudget(t *testing.T) {
 	q = admit(t, free, true)
 	require.NoError(t, q.Reserve(1<<60))
 	q.Close()
+}
+
+// TestAUserRunsOutOfMemory: one user's queries share a limit, and another's are
+// not harmed.
+func TestAUserRunsOutOfMemory(t *testing.T) {
+	t.Parallel()
+	b := New(Config{MaxUserMemory: 100, EngineMemory: 40})
+	of := func(user string) *Query {
+		q, err := b.Admit(t.Context(), user, true)
+		require.NoError(t, err)
+		return q
+	}
+	one, two, other := of("ann"), of("ann"), of("bob")
+	require.NoError(t, one.Reserve(20))
+	err := two.Reserve(1)
+	require.Equal(t, status.ResourceExhausted, status.CodeOf(err))
+	require.ErrorContains(t, err, "user ann is out of memory")
+	require.ErrorContains(t, err, "--max-user-memory")
+	_, err = b.Admit(t.Context(), "ann", true)
+	require.Equal(t, status.ResourceExhausted, status.CodeOf(err), "at once")
+	require.NoError(t, other.Reserve(60))
+	one.Release(15)
+	require.NoError(t, two.Reserve(15))
+	one.Close()
+	require.NoError(t, two.Reserve(45))
+	two.Close()
+	other.Close()
+	require.Empty(t, b.users)
+	require.EqualValues(t, 2, testutil.ToFloat64(b.refused.WithLabelValues(refusedUser)))
+}
+
+// TestAWaitingQueryHoldsItsUsersMemory: and gives it back when it gives up.
+func TestAWaitingQueryHoldsItsUsersMemory(t *testing.T) {
+	t.Parallel()
+	b := New(Config{MaxQueries: 1, MaxUserMemory: 100, EngineMemory: 60, Timeout: 20 * time.Millisecond})
+	first, err := b.Admit(t.Context(), "bob", true)
+	require.NoError(t, err)
+	_, err = b.Admit(t.Context(), "ann", true)
+	require.ErrorContains(t, err, "not admitted")
+	require.Equal(t, map[string]int64{"bob": 60}, b.users)
+	first.Close()
+	require.Empty(t, b.users)
 }

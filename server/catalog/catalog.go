@@ -168,6 +168,13 @@ func (c *Catalog) WaitReady(ctx context.Context) error {
 	}
 }
 
+// Changed is closed when the next snapshot is published.
+func (c *Catalog) Changed() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.changed
+}
+
 // Client returns the connection to s, shared by greetings and scans. The
 // catalog closes it.
 func (c *Catalog) Client(s *Scanner) (*codec.Client, error) {

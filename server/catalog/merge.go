@@ -41,7 +41,7 @@ func (s *Snapshot) addScanners(views []view) []*Scanner {
 			continue
 		}
 		if _, taken := s.Scanners[v.hello.Name]; !taken {
-			owners[i] = &Scanner{Name: v.hello.Name, Addr: v.addr, Epoch: v.hello.Epoch, Capabilities: v.hello.Capabilities, Err: v.err}
+			owners[i] = &Scanner{Name: v.hello.Name, Addr: v.addr, Epoch: v.hello.Epoch, Capabilities: v.hello.Capabilities, Advertise: v.hello.Advertise, Err: v.err}
 			s.Scanners[v.hello.Name] = owners[i]
 		}
 	}

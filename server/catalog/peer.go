@@ -146,7 +146,7 @@ func (p *peer) view() view {
 // carries.
 func fingerprint(h *codec.Hello) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%q %q %q\n", h.Name, h.Epoch, h.Capabilities.Names())
+	fmt.Fprintf(&b, "%q %q %q %q\n", h.Name, h.Epoch, h.Capabilities.Names(), h.Advertise)
 	for _, t := range h.Tables {
 		fmt.Fprintf(&b, "%q %q %q %q %t %q", t.Schema, t.Name, t.Err, t.Version, t.Versioned, t.PromiseVersion) // the versions cover statistics and promises
 		if t.Arrow != nil {

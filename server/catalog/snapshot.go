@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -117,6 +118,21 @@ type Restriction struct {
 	Arrow *arrow.Schema
 }
 
+// Rules identifies what keeps a user from seeing all of a table, "" for nothing.
+func (t *Table) Rules() string {
+	if t.Restriction == nil {
+		return ""
+	}
+	var names []string
+	if t.Arrow != nil {
+		for _, f := range t.Arrow.Fields() {
+			names = append(names, f.Name)
+		}
+	}
+	rows := pushdown.Spec{Filter: t.Restriction.Filter, Limit: pushdown.NoLimit}
+	return fmt.Sprintf("%q %x", names, rows.Hash())
+}
+
 // FullSchema has all columns of the table, also those that a user must not name.
 func (t *Table) FullSchema() *arrow.Schema {
 	if t.Restriction != nil {
@@ -156,6 +172,9 @@ type Scanner struct {
 	Epoch string
 	// Capabilities are what the scanner may be asked to run.
 	Capabilities pushdown.Capabilities
+	// Advertise is the Flight location at which it serves tickets that this
+	// coordinator seals; empty for none.
+	Advertise string
 	// Err is why the scanner is not usable now, or nil.
 	Err error
 }

@@ -19,9 +19,9 @@ type Config struct {
 	// Ready returns why the node is not ready, or nil. It is called for every
 	// request of /readyz and must be cheap.
 	Ready func() error
-	// Queries are the last queries, for /queries as JSON; nil for a node without
-	// queries.
-	Queries func() any
+	// Queries are the last queries of whoever asks, for /queries as JSON, or why
+	// he must say who he is; nil for a node without queries.
+	Queries func(*http.Request) (any, error)
 }
 
 // NewServer returns an HTTP server for the console; the caller sets its
@@ -32,9 +32,19 @@ func NewServer(cfg Config) *http.Server {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { reply(w, nil) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { reply(w, cfg.Ready()) })
 	if cfg.Queries != nil {
-		mux.HandleFunc("GET /queries", func(w http.ResponseWriter, _ *http.Request) { replyJSON(w, cfg.Queries()) })
+		mux.HandleFunc("GET /queries", func(w http.ResponseWriter, r *http.Request) { replyQueries(w, r, cfg.Queries) })
 	}
 	return &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+}
+
+func replyQueries(w http.ResponseWriter, r *http.Request, queries func(*http.Request) (any, error)) {
+	found, err := queries(r)
+	if err != nil {
+		w.Header().Set("WWW-Authenticate", `Basic realm="tributary"`)
+		http.Error(w, err.Error(), http.StatusUnauthorized)
+		return
+	}
+	replyJSON(w, found)
 }
 
 func replyJSON(w http.ResponseWriter, v any) {

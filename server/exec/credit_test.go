@@ -75,7 +75,7 @@ func TestWindowOfAnIdleConsumer(t *testing.T) {
 func TestCreditIsCharged(t *testing.T) {
 	t.Parallel()
 	b := budget.New(budget.Config{MaxMemory: 10_000})
-	q, err := b.Admit(t.Context(), false)
+	q, err := b.Admit(t.Context(), "", false)
 	require.NoError(t, err)
 	defer q.Close()
 	free := func() (n int64) { // what another could have
@@ -104,7 +104,7 @@ func TestCreditIsCharged(t *testing.T) {
 // TestWindowWithinMemory: without memory the window stays as it is.
 func TestWindowWithinMemory(t *testing.T) {
 	t.Parallel()
-	q, err := budget.New(budget.Config{MaxMemory: 1500}).Admit(t.Context(), false)
+	q, err := budget.New(budget.Config{MaxMemory: 1500}).Admit(t.Context(), "", false)
 	require.NoError(t, err)
 	defer q.Close()
 	require.NoError(t, q.Reserve(1000))

@@ -101,13 +101,15 @@ type Options struct {
 	Compression *codec.Compression
 	// Threads overrides the engine's threads.
 	Threads int
+	// User is who pays for the memory.
+	User string
 	// Adaptive says when scans are waited for so that they narrow others.
 	Adaptive adapt.Mode
 }
 
 // Run starts p. The stream must be closed; it fails when ctx ends.
 func (e *Executor) Run(ctx context.Context, queryID string, p *plan.Plan, opts Options) (*Stream, error) {
-	share, err := e.cfg.Budget.Admit(ctx, p.Kind == plan.Residual || p.Kind == plan.Original)
+	share, err := e.cfg.Budget.Admit(ctx, opts.User, p.Kind == plan.Residual || p.Kind == plan.Original)
 	if err != nil {
 		return nil, err
 	}

@@ -75,14 +75,17 @@ func errCancelled() error {
 	return status.New(status.Canceled, "the query was cancelled by CancelFlightInfo")
 }
 
-// CancelFlightInfo stops the queries that run for the tickets of a FlightInfo,
-// and those that would be started with them.
+// CancelFlightInfo stops the queries that run here for the tickets of a
+// FlightInfo, and those that would be started here with them. Where nothing runs
+// and another coordinator may be the one that runs it, the answer is that the
+// outcome is not known: the client may ask again, and reach the other.
 func (s *Server) CancelFlightInfo(ctx context.Context, req *flight.CancelFlightInfoRequest) (flight.CancelFlightInfoResult, error) {
 	if req.GetInfo() == nil {
 		return flight.CancelFlightInfoResult{}, status.New(status.InvalidArgument, "the FlightInfo to cancel is missing")
 	}
 	outcome := flight.CancelStatusNotCancellable
 	var stopped []*runningQuery
+	direct := false
 	for _, e := range req.GetInfo().GetEndpoint() {
 		raw, ok := statementHandle(e.GetTicket())
 		if !ok {
@@ -94,10 +97,16 @@ func (s *Server) CancelFlightInfo(ctx context.Context, req *flight.CancelFlightI
 		}
 		s.prepared.take(h.ID)
 		stopped = append(stopped, s.queries.cancel(h.ID)...)
+		direct = direct || h.Direct != nil
 		outcome = flight.CancelStatusCancelled
 	}
-	if !allEnded(ctx, stopped) {
+	switch {
+	case direct: // a scanner may serve it, whom nobody tells
+		outcome = flight.CancelStatusNotCancellable
+	case !allEnded(ctx, stopped):
 		outcome = flight.CancelStatusCancelling
+	case s.shared && len(stopped) == 0 && outcome == flight.CancelStatusCancelled:
+		outcome = flight.CancelStatusUnspecified
 	}
 	return flight.CancelFlightInfoResult{Status: outcome}, nil
 }

@@ -62,6 +62,9 @@ func (s *Server) endpoints(ctx context.Context, h handle, st *query.Statement) (
 		if h.Part, err = query.EncodePart(&parts[i]); err != nil {
 			return nil, err
 		}
+		if h.Direct, h.Location, err = s.directRead(ctx, st, &parts[i]); err != nil {
+			return nil, err
+		}
 		if endpoints[i], err = s.endpoint(ctx, &h); err != nil {
 			return nil, err
 		}
@@ -85,10 +88,11 @@ func (s *Server) endpoint(ctx context.Context, h *handle) (*flight.FlightEndpoin
 	if err != nil {
 		return nil, status.Wrap(status.Internal, err, "cannot make a ticket")
 	}
-	return &flight.FlightEndpoint{
+	endpoint := &flight.FlightEndpoint{
 		Ticket:         &flight.Ticket{Ticket: ticket},
 		ExpirationTime: timestamppb.New(time.Unix(h.Until, 0)),
-	}, nil
+	}
+	return endpoint, s.direct(h, endpoint)
 }
 
 // RenewFlightEndpoint answers with a ticket for the same rows that lives from
@@ -106,6 +110,6 @@ func (s *Server) RenewFlightEndpoint(ctx context.Context, req *flight.RenewFligh
 	if err != nil {
 		return nil, err
 	}
-	renewed.Location, renewed.AppMetadata = req.GetEndpoint().GetLocation(), req.GetEndpoint().GetAppMetadata()
+	renewed.AppMetadata = req.GetEndpoint().GetAppMetadata()
 	return renewed, nil
 }

@@ -23,6 +23,10 @@ type handle struct {
 	Rows [][]string `json:"rows,omitempty"`
 	// Part is the share of the rows that a ticket is for; none is all rows.
 	Part []byte `json:"part,omitempty"`
+	// Direct is the read that the part's scanner serves itself at Location, nil
+	// for none.
+	Direct   []byte `json:"direct,omitempty"`
+	Location string `json:"location,omitempty"`
 	// Schema is the fingerprint of the schema that was promised for all rows.
 	Schema []byte `json:"schema,omitempty"`
 	// Until is the second from which on it is refused.

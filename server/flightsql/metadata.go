@@ -16,6 +16,10 @@ import (
 	"github.com/tributary-db/tributary/server/query"
 )
 
+// metadataBytes is the size at which a message of tables ends: small, so that
+// the next is made while it is sent and read.
+const metadataBytes = 512 << 10
+
 // tableType is the type of every table; BI tools ask for TABLE and VIEW.
 const tableType = "TABLE"
 
@@ -108,17 +112,73 @@ func (s *Server) DoGetTables(ctx context.Context, cmd flightsql.GetTables) (*arr
 	if cmd.GetIncludeSchema() {
 		schemas = s.schemas.schemas(tables, len(snap.Tables), set.ResultTypes, s.Alloc)
 	}
-	return s.rows(tablesSchema(cmd), func(b *array.RecordBuilder) {
-		for i, t := range tables {
-			text(b, 0, query.CatalogName)
-			text(b, 1, t.Schema)
-			text(b, 2, t.Name)
-			text(b, 3, tableType)
-			if cmd.GetIncludeSchema() {
-				b.Field(4).(*array.BinaryBuilder).Append(schemas[i])
+	return tablesSchema(cmd), s.tableRows(ctx, tables, schemas), nil
+}
+
+// tableRows yields the rows of GetTables, with the schemas if there are any, in
+// messages that are made while others are sent.
+func (s *Server) tableRows(ctx context.Context, tables []*catalog.Table, schemas [][]byte) chunks {
+	out := make(chan flight.StreamChunk, 2)
+	go func() {
+		defer close(out)
+		for from := 0; from < len(tables); {
+			to := messageEnd(tables, schemas, from)
+			var part [][]byte
+			if schemas != nil {
+				part = schemas[from:to]
 			}
+			batch := s.tableBatch(tables[from:to], part)
+			select {
+			case out <- flight.StreamChunk{Data: batch}:
+			case <-ctx.Done():
+				batch.Release()
+				return
+			}
+			from = to
 		}
-	})
+	}()
+	return out
+}
+
+// messageEnd is where the message of tables ends that begins at from.
+func messageEnd(tables []*catalog.Table, schemas [][]byte, from int) int {
+	bytes, to := 0, from
+	for ; to < len(tables) && (to == from || bytes < metadataBytes); to++ {
+		bytes += len(tables[to].Schema) + len(tables[to].Name) + 64
+		if schemas != nil {
+			bytes += len(schemas[to])
+		}
+	}
+	return to
+}
+
+// tableBatch is a message of GetTables.
+func (s *Server) tableBatch(tables []*catalog.Table, schemas [][]byte) arrow.RecordBatch {
+	schema := schema_ref.Tables
+	if schemas != nil {
+		schema = schema_ref.TablesWithIncludedSchema
+	}
+	b := array.NewRecordBuilder(s.Alloc, schema)
+	defer b.Release()
+	b.Reserve(len(tables))
+	for _, t := range tables {
+		text(b, 0, query.CatalogName)
+		text(b, 1, t.Schema)
+		text(b, 2, t.Name)
+		text(b, 3, tableType)
+	}
+	if schemas != nil {
+		size := 0
+		for _, raw := range schemas {
+			size += len(raw)
+		}
+		column := b.Field(4).(*array.BinaryBuilder)
+		column.ReserveData(size)
+		for _, raw := range schemas {
+			column.Append(raw)
+		}
+	}
+	return b.NewRecordBatch()
 }
 
 func matchTables(snap *catalog.Snapshot, cmd flightsql.GetTables) []*catalog.Table {

@@ -1,6 +1,9 @@
 package flightsql
 
 import (
+	"context"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -26,6 +29,30 @@ type schemaKey struct {
 type encodedSchema struct {
 	of  *arrow.Schema
 	raw []byte
+}
+
+// warmStep is how many schemas are encoded while requests wait.
+const warmStep = 64
+
+// KeepWarm encodes the schemas of all tables whenever they change, until ctx
+// ends, so that no client waits for it.
+func (s *Server) KeepWarm(ctx context.Context) {
+	for {
+		changed := s.service.Catalog().Changed()
+		snap := s.service.Catalog().Snapshot()
+		all := slices.Collect(maps.Values(snap.Tables))
+		for tables := range slices.Chunk(all, warmStep) {
+			if ctx.Err() != nil {
+				return
+			}
+			s.schemas.schemas(tables, len(all), query.ClientTypes, s.Alloc)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // schemas encodes the schemas of SELECT * FROM t for some of all tables, as

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/codec/health"
 	"github.com/tributary-db/tributary/codec/secure"
 	"github.com/tributary-db/tributary/server/auth"
 	"github.com/tributary-db/tributary/server/query"
@@ -39,6 +40,9 @@ type Config struct {
 	// Key is the secret that seals handles and tickets; coordinators that share
 	// it serve each other's. A random one is made when it is empty.
 	Key []byte
+	// Secret is what the coordinator shares with its scanners; with it clients may
+	// read from scanners that advertise themselves. nil for none.
+	Secret *secure.Secret
 	// TicketLife is how long a ticket may be fetched, PreparedLife how long a
 	// prepared statement may be executed; 0 is the default.
 	TicketLife, PreparedLife time.Duration
@@ -46,6 +50,8 @@ type Config struct {
 	SessionIdle time.Duration
 	// Auth knows who makes a call; nil lets everybody in.
 	Auth *auth.Authenticator
+	// Ready is what health checks ask; nil for none.
+	Ready func() error
 	// Alloc is used for results.
 	Alloc memory.Allocator
 	// Logger gets a line for every recovered panic.
@@ -66,6 +72,9 @@ type Server struct {
 	cookies  *cookies
 	schemas  schemaCache
 	auth     *auth.Authenticator
+	secret   *secure.Secret
+	ready    func() error
+	shared   bool // other coordinators serve what this one seals
 	log      zerolog.Logger
 }
 
@@ -90,6 +99,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		auth:     cfg.Auth,
+		secret:   cfg.Secret,
+		ready:    cfg.Ready,
+		shared:   len(cfg.Key) > 0,
 		service:  cfg.Service,
 		handles:  handles,
 		prepared: newCache[*query.Statement](maxPlans, planLife),
@@ -114,6 +126,9 @@ func (s *Server) GRPCServer(extra ...grpc.ServerOption) *grpc.Server {
 		grpc.MaxRecvMsgSize(maxReceive),
 	)
 	g := grpc.NewServer(append(opts, extra...)...)
+	if s.ready != nil {
+		health.Register(g, s.ready)
+	}
 	flight.RegisterFlightServiceServer(g, &flightService{FlightServer: flightsql.NewFlightServerWithAllocator(s, s.Alloc), server: s})
 	return g
 }

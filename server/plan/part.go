@@ -28,17 +28,24 @@ type Part struct {
 	// Scanner, in the life Epoch, owns the partitions; Version is that of its
 	// share of the table.
 	Scanner, Epoch, Version string
+	// Rules are the table's rules for the user.
+	Rules string
+	// Location is where clients may read the part from the scanner itself, empty
+	// when it needs a coordinator. SchemaVersion is that of the scanner's table.
+	Location, SchemaVersion string
 }
 
 // Parts divides a plan into one part for each scanner, or for each partition.
-// Only a plan that handles every row on its own has parts, because their union
-// must be its result; the error says why another has none.
+// The union of the parts must be the plan's result: it has them when it handles
+// every row on its own or, by scanner, when it forms groups none of which is on
+// two scanners. The error says why another plan has none.
 func (p *Plan) Parts(eachPartition bool) ([]Part, error) {
 	scan, err := p.divisible()
 	if err != nil {
 		return nil, err
 	}
-	whole := Part{SQL: p.SQL, Schema: p.Schema, Spec: scan.Spec, Residual: p.Residual}
+	eachPartition = eachPartition && !scan.Spec.Grouped()
+	whole := Part{SQL: p.SQL, Schema: p.Schema, Spec: scan.Spec, Residual: p.Residual, Rules: scan.Table.Rules()}
 	if p.Kind == PassThrough {
 		whole.Columns, _ = passedColumns(p.Root)
 	}
@@ -51,6 +58,9 @@ func (p *Plan) Parts(eachPartition bool) ([]Part, error) {
 		}
 		part := whole
 		part.Scanner, part.Epoch, part.Version = t.Scanner.Name, t.Scanner.Epoch, version
+		if p.Kind == PassThrough && t.Split.Residual == nil && len(t.Partitions) > 0 {
+			part.Location, part.SchemaVersion = t.Scanner.Advertise, scan.Table.Schemas[t.Scanner.Name].Version
+		}
 		read := t.Partitions
 		if len(read) == 0 { // no row passes; the scanner must confirm it all the same
 			read = t.Unread()[:1]
@@ -78,7 +88,7 @@ func (p *Plan) divisible() (*RemoteScan, error) {
 	if len(p.Scans) != 1 || p.Scans[0].ID != scanID(1) {
 		return nil, notDivided("it reads %d tables", len(p.Scans))
 	}
-	if err := rowByRow(p.Root); err != nil {
+	if err := (divider{p.Scans[0]}).rows(p.Root); err != nil {
 		return nil, err
 	}
 	if len(p.Scans[0].Targets) == 0 {
@@ -87,8 +97,13 @@ func (p *Plan) divisible() (*RemoteScan, error) {
 	return p.Scans[0], nil
 }
 
-// rowByRow reports whether what a tree makes of a row depends on no other row.
-func rowByRow(n Node) error {
+// divider looks for a reason why the result of a plan is not the union of what
+// it makes of each scanner's part of its one scan.
+type divider struct{ scan *RemoteScan }
+
+// rows: what the tree makes of a row depends on no other row, or on those of its
+// group, which are on one scanner.
+func (d divider) rows(n Node) error {
 	switch n := n.(type) {
 	case *Scan:
 		if n.Partial != nil || n.Limit != pushdown.NoLimit || len(n.OrderBy) > 0 {
@@ -96,11 +111,15 @@ func rowByRow(n Node) error {
 		}
 		return nil
 	case *Filter:
-		return rowByRow(n.Input)
+		return d.rows(n.Input)
 	case *Project:
-		return rowByRow(n.Input)
+		return d.rows(n.Input)
 	case *Unnest:
-		return rowByRow(n.Input)
+		return d.rows(n.Input)
+	case *Aggregate:
+		return d.groups(n)
+	case *Distinct:
+		return d.distinct(n)
 	}
 	return notDivided("its rows depend on each other: %s", strings.TrimPrefix(fmt.Sprintf("%T", n), "*plan."))
 }
@@ -140,7 +159,7 @@ func (p *Part) owner(snap *catalog.Snapshot) (*catalog.Table, *catalog.Scanner, 
 		return nil, nil, status.New(status.Aborted, "table %s is not there any more: execute the statement again", p.Spec.Table)
 	case table.Err != nil:
 		return nil, nil, tableError(table)
-	case table.Restriction != nil: // a restricted table has no parts
+	case table.Rules() != p.Rules:
 		return nil, nil, status.New(status.Aborted, "what may be read of table %s has changed: execute the statement again", p.Spec.Table)
 	case scanner == nil:
 		return nil, nil, status.New(status.Unavailable, "scanner %s is not known here", p.Scanner)

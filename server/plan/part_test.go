@@ -74,7 +74,10 @@ func TestPlansWithoutParts(t *testing.T) {
 	t.Parallel()
 	env := versionedEnv(t)
 	for sql, why := range map[string]string{
-		"SELECT count(*) FROM p": "depend on each other", "SELECT DISTINCT s FROM p": "depend on each other",
+		"SELECT count(*), max(f) FROM p": "nothing proves", "SELECT DISTINCT s FROM p": "nothing proves", "SELECT s, count(*) FROM p GROUP BY s": "nothing proves", "SELECT d, count(*) FROM p GROUP BY d": "nothing proves",
+		"SELECT a % 2 AS k, count(*) FROM p GROUP BY k": "nothing proves", "SELECT a, s, count(*) FROM p GROUP BY CUBE (a, s)": "grouping sets", "SELECT s, count(DISTINCT a) FROM p GROUP BY s": "nothing proves",
+		"SELECT DISTINCT ON (a) s FROM p": "DISTINCT ON", "SELECT a, count(*) FROM p GROUP BY a LIMIT 3": "Limit", "SELECT a, list(s) FROM p GROUP BY a": "not formed by the scanners",
+		"SELECT a, count(*) AS n FROM p GROUP BY a ORDER BY n LIMIT 2": "depend on each other", "SELECT sum(n) FROM (SELECT a, count(*) AS n FROM p GROUP BY a)": "not formed by the scanners",
 		"SELECT * FROM p LIMIT 3": "depend on each other", "SELECT * FROM p OFFSET 1": "Limit", "SELECT * FROM p ORDER BY a": "Sort",
 		"SELECT * FROM p ORDER BY a LIMIT 2": "depend on each other", "SELECT row_number() OVER () FROM p": "Window",
 		"SELECT x.a FROM p x JOIN p y ON x.a = y.a": "it reads 2 tables", "SELECT a FROM p UNION ALL SELECT a FROM p": "it reads 2 tables",

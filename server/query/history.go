@@ -94,6 +94,12 @@ func (h *History) add(r Record) {
 	h.next = (h.next + 1) % maxHistory
 }
 
+// RecordsOf are the Records of a user. Those of others are not shown: their text
+// has values that this one may not read.
+func (h *History) RecordsOf(user string) []Record {
+	return slices.DeleteFunc(h.Records(), func(r Record) bool { return r.User != user })
+}
+
 // Records are the queries that run and those that are kept, the last one first
 // of each.
 func (h *History) Records() []Record {

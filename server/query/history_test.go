@@ -10,11 +10,12 @@ import (
 func TestHistoryKeepsTheLast(t *testing.T) {
 	t.Parallel()
 	var h History
-	require.Empty(t, h.Records())
+	require.Empty(t, h.RecordsOf("ann"))
 	for i := range 2*maxHistory + 7 {
-		h.add(Record{ID: strconv.Itoa(i)})
+		h.add(Record{ID: strconv.Itoa(i), User: "ann"})
 	}
-	records := h.Records()
+	require.Empty(t, h.RecordsOf("bob"), "nobody sees the statements of others")
+	records := h.RecordsOf("ann")
 	require.Len(t, records, maxHistory)
 	for i, r := range records {
 		require.Equal(t, strconv.Itoa(2*maxHistory+6-i), r.ID)

@@ -99,6 +99,7 @@ type partText struct {
 	Scanner  string `json:"scanner"`
 	Epoch    string `json:"epoch"`
 	Version  string `json:"version"`
+	Rules    string `json:"rules,omitempty"`
 }
 
 // EncodePart writes a part for a ticket.
@@ -109,7 +110,7 @@ func EncodePart(p *plan.Part) ([]byte, error) {
 	}
 	text := partText{
 		SQL: p.SQL, Schema: flight.SerializeSchema(p.Schema, memory.DefaultAllocator), Columns: p.Columns, Residual: p.Residual,
-		Scanner: p.Scanner, Epoch: p.Epoch, Version: p.Version,
+		Scanner: p.Scanner, Epoch: p.Epoch, Version: p.Version, Rules: p.Rules,
 	}
 	if text.Spec, err = proto.Marshal(spec); err != nil {
 		return nil, status.Wrap(status.Internal, err, "cannot encode a specification")
@@ -125,7 +126,7 @@ func decodePart(encoded []byte) (*plan.Part, error) {
 	}
 	p := &plan.Part{
 		SQL: text.SQL, Columns: text.Columns, Residual: text.Residual,
-		Scanner: text.Scanner, Epoch: text.Epoch, Version: text.Version,
+		Scanner: text.Scanner, Epoch: text.Epoch, Version: text.Version, Rules: text.Rules,
 	}
 	var err error
 	if p.Schema, err = decodeSchema(text.Schema); err != nil {

@@ -242,6 +242,7 @@ func (s *Service) execute(ctx context.Context, id string, st *Statement) (*exec.
 		Local:       st.scope.local,
 		Compression: st.Settings.compression(),
 		Adaptive:    st.Settings.Adaptive,
+		User:        auth.UserOf(ctx).Name,
 	})
 }
 

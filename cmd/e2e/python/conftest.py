@@ -49,11 +49,12 @@ def http_get(url: str) -> str:
 
 
 class Node:
-    """One server process; its log goes to a file that a failing test can show."""
+    """One server process; its log goes to a file that a failing test can show. {addr} in an argument is where it listens."""
 
     def __init__(self, log: pathlib.Path, *args: str):
         self.port, self.http_port = free_port(), free_port()
         self.log = log
+        args = [a.replace("{addr}", f"127.0.0.1:{self.port}") for a in args]
         self.args = [BINARY, *args, "--listen", f"127.0.0.1:{self.port}", "--http", f"127.0.0.1:{self.http_port}"]
         self.start()
 

@@ -5,13 +5,13 @@ import os
 import adbc_driver_flightsql.dbapi as flightsql
 
 
-def read(uri: str, partition: bytes):
+def read(uri: str, partition: bytes, options: dict[str, str] | None = None):
     """The rows of a part, and the process that read them."""
-    with flightsql.connect(uri) as conn, conn.cursor() as cur:
+    with flightsql.connect(uri, db_kwargs=options) as conn, conn.cursor() as cur:
         cur.adbc_read_partition(partition)
         return os.getpid(), cur.fetch_arrow_table()
 
 
-def frame(uri: str, partition: bytes):
+def frame(uri: str, partition: bytes, options: dict[str, str] | None = None):
     """The rows of a part as a pandas frame."""
-    return read(uri, partition)[1].to_pandas()
+    return read(uri, partition, options)[1].to_pandas()

@@ -12,7 +12,7 @@ from conftest import BINARY
 USER, PASSWORD = "alice", "correct horse"
 
 
-def start(start_cluster, scanners: list[list[str]], out: pathlib.Path) -> Access:
+def start(start_cluster, scanners: list[list[str]], out: pathlib.Path, *advertise: str) -> Access:
     ca = trustme.CA()
     certificate = ca.issue_cert("127.0.0.1", "localhost")
     roots, key, chain, secret, users = (out / name for name in ("roots.pem", "key.pem", "chain.pem", "secret", "users"))
@@ -24,7 +24,7 @@ def start(start_cluster, scanners: list[list[str]], out: pathlib.Path) -> Access
     for path in (key, secret, users):
         path.chmod(0o600)
     tls = ["--tls-cert", str(chain), "--tls-key", str(key), "--secret-file", str(secret)]
-    cluster = start_cluster([flags + tls for flags in scanners], [*tls, "--scanner-tls-ca", str(roots), "--users-file", str(users)])
+    cluster = start_cluster([flags + tls + list(advertise) for flags in scanners], [*tls, "--scanner-tls-ca", str(roots), "--users-file", str(users)])
     return Access("basic", cluster, user=USER, password=PASSWORD, roots=roots)
 
 
