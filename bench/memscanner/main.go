@@ -1,6 +1,7 @@
-// Command memscanner serves the demo's table from memory twice: as a Tributary
-// scanner, and as a bare arrow-go Flight SQL server that sends the same batches,
-// which is the ceiling for what a client can read.
+// Command memscanner serves the demo's table from memory three times: as a
+// Tributary scanner, as a bare arrow-go Flight SQL server that sends the same
+// batches, which is the ceiling for what a client can read, and page by page, as
+// package serialpull does.
 package main
 
 import (
@@ -22,6 +23,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 
+	"github.com/tributary-db/tributary/bench/serialpull"
 	"github.com/tributary-db/tributary/cmd/vqueue"
 	"github.com/tributary-db/tributary/scanner"
 	"github.com/tributary-db/tributary/scanner/memory"
@@ -30,13 +32,14 @@ import (
 func main() {
 	listen := flag.String("listen", "127.0.0.1:0", "address of the scanner")
 	bare := flag.String("bare", "127.0.0.1:0", "address of the bare Flight server")
+	serial := flag.String("serial", "127.0.0.1:0", "address of the server that sends pages")
 	name := flag.String("name", "m0", "name of the scanner")
 	first := flag.Int("first", 0, "first partition of this scanner")
 	step := flag.Int("step", 1, "distance to the next partition")
 	rows := flag.Int("rows", vqueue.Default().Rows, "rows in the table")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := serve(ctx, *name, *listen, *bare, *first, *step, *rows)
+	err := serve(ctx, *name, [3]string{*listen, *bare, *serial}, *first, *step, *rows)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "memscanner:", err)
@@ -44,7 +47,7 @@ func main() {
 	}
 }
 
-func serve(ctx context.Context, name, listen, bare string, first, step, rows int) error {
+func serve(ctx context.Context, name string, addrs [3]string, first, step, rows int) error {
 	layout := vqueue.Default()
 	layout.Hot = int(int64(layout.Hot) * int64(rows) / int64(layout.Rows))
 	layout.Rows = rows
@@ -60,18 +63,19 @@ func serve(ctx context.Context, name, listen, bare string, first, step, rows int
 	if err != nil {
 		return err
 	}
-	lis, err := net.Listen("tcp", listen)
-	if err != nil {
-		return err
+	var lis [3]net.Listener
+	for i, addr := range addrs {
+		if lis[i], err = net.Listen("tcp", addr); err != nil {
+			return err
+		}
 	}
-	bareLis, err := net.Listen("tcp", bare)
-	if err != nil {
-		return err
-	}
-	fmt.Println("listening", lis.Addr(), bareLis.Addr())
+	fmt.Println("listening", lis[0].Addr(), lis[1].Addr(), lis[2].Addr())
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return s.Serve(ctx, lis) })
-	group.Go(func() error { return serveBare(ctx, bareLis, partitions) })
+	group.Go(func() error { return s.Serve(ctx, lis[0]) })
+	group.Go(func() error {
+		return serveFlight(ctx, lis[1], flightsql.NewFlightServer(&bareServer{partitions: partitions}))
+	})
+	group.Go(func() error { return serveFlight(ctx, lis[2], serialpull.NewServer(vqueue.Schema(), all(partitions))) })
 	return errors.Join(group.Wait(), s.Close())
 }
 
@@ -101,9 +105,18 @@ type bareServer struct {
 	partitions []memory.Partition
 }
 
-func serveBare(ctx context.Context, lis net.Listener, partitions []memory.Partition) error {
-	g := grpc.NewServer()
-	flight.RegisterFlightServiceServer(g, flightsql.NewFlightServer(&bareServer{partitions: partitions}))
+// all are the batches of all partitions.
+func all(partitions []memory.Partition) []arrow.RecordBatch {
+	var out []arrow.RecordBatch
+	for _, p := range partitions {
+		out = append(out, p.Batches...)
+	}
+	return out
+}
+
+func serveFlight(ctx context.Context, lis net.Listener, srv flight.FlightServer) error {
+	g := grpc.NewServer(serialpull.ServerOptions()...)
+	flight.RegisterFlightServiceServer(g, srv)
 	stop := context.AfterFunc(ctx, g.Stop)
 	defer stop()
 	return g.Serve(lis)

@@ -184,18 +184,25 @@ func (p *Proxy) lost(n int) (late time.Duration) {
 	return late
 }
 
+// exact is how long a timer of Go may oversleep: the rest is waited for in the
+// kernel, or a round trip of half a millisecond would take two.
+const exact = 2 * time.Millisecond
+
 // sleep waits, and reports false when ctx ended. What is shorter than a timer can
 // measure is not waited for.
 func sleep(ctx context.Context, d time.Duration) bool {
-	if d < 50*time.Microsecond {
-		return ctx.Err() == nil
+	until := time.Now().Add(d)
+	if d > exact {
+		timer := time.NewTimer(d - exact)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return false
+		}
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
+	if left := time.Until(until); left > 50*time.Microsecond {
+		nanosleep(left - 50*time.Microsecond) // which it takes longer
 	}
+	return ctx.Err() == nil
 }
