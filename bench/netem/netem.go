@@ -186,11 +186,17 @@ func (p *Proxy) lost(n int) (late time.Duration) {
 
 // exact is how long a timer of Go may oversleep: the rest is waited for in the
 // kernel, or a round trip of half a millisecond would take two.
-const exact = 2 * time.Millisecond
+const (
+	exact = 2 * time.Millisecond
+	least = 50 * time.Microsecond
+)
 
 // sleep waits, and reports false when ctx ended. What is shorter than a timer can
 // measure is not waited for.
 func sleep(ctx context.Context, d time.Duration) bool {
+	if d < least {
+		return ctx.Err() == nil
+	}
 	until := time.Now().Add(d)
 	if d > exact {
 		timer := time.NewTimer(d - exact)
@@ -201,8 +207,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 			return false
 		}
 	}
-	if left := time.Until(until); left > 50*time.Microsecond {
-		nanosleep(left - 50*time.Microsecond) // which it takes longer
+	for left := time.Until(until); left > 0; left = time.Until(until) {
+		nanosleep(max(left-least, time.Microsecond)) // it takes about that much longer
 	}
 	return ctx.Err() == nil
 }
