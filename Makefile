@@ -161,6 +161,7 @@ tpcds: .cache/tpcds-$(TPCDS_SF)/.complete ## TPC-DS data for the client tests an
 bench: build python ## benchmarks side by side; see bench/README.md
 	$(GO) build -o bin/memscanner ./bench/memscanner
 	TRIBUTARY_BIN=$(CURDIR)/$(BIN) .venv/bin/python bench/run.py
+	$(GO) run ./bench/network
 
 .PHONY: clean
 clean: ## remove what the other targets made
