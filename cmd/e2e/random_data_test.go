@@ -56,7 +56,9 @@ var randomColumns = []randomColumn{
 	{"m9", "DECIMAL(9,2)", decimal, []any{"-1.5", "0", "0.33", "2"}, []any{"9999999.99", "-9999999.99"}, true},
 	{"m18", "DECIMAL(18,3)", decimal, []any{"-1.5", "0", "0.333", "2"}, []any{"999999999999999.999"}, true},
 	{"m30", "DECIMAL(30,10)", decimal, []any{"-1.5", "0", "0.3333333333", "2"}, []any{"99999999999999999999.9999999999"}, true},
-	{"m38", "DECIMAL(38,0)", decimal, []any{"-2", "0", "1", "2", "12345678901234567890"}, []any{"9" + strings.Repeat("0", 37), "-" + strings.Repeat("9", 38)}, true},
+	// Not all 38 digits: casts to a DECIMAL with a scale would fail, and on which rows
+	// they are evaluated is a matter of the order of conditions.
+	{"m38", "DECIMAL(38,0)", decimal, []any{"-2", "0", "1", "2", "12345678901234567890"}, []any{"9" + strings.Repeat("0", 27), "-" + strings.Repeat("9", 28)}, true},
 	{"t", "VARCHAR", text, []any{"", "a", "A", "ab", "b", "zürich", "日本", "a_b", "a%b", `a\b`}, []any{"\U0001F600", "e\u0301", "é", " a ", strings.Repeat("long ", 100)}, true},
 	{"other text", "VARCHAR", text, []any{"", "a", "key-1", "key-2", "key-10"}, nil, true},
 	{"x", "BLOB", blob, []any{"", "a", `\x00`, `\xFF`, `a\x00b`}, nil, true},
