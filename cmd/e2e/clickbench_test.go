@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tributary-db/tributary/scanner"
@@ -71,8 +72,9 @@ func newHits(t *testing.T, d *duck, mem memory.Allocator, disabled [][]string) *
 		require.NoError(t, err)
 		nodes[s] = node{name: fmt.Sprintf("s%d", s), disable: disabled[s], tables: []scanner.Table{{Name: "hits", Source: src}}}
 	}
+	registry := prometheus.NewRegistry()
 	return &randomWorld{
-		duck: d, coordinator: startCluster(t, nodes, mem),
+		duck: d, coordinator: startMeasured(t, nodes, mem, registry), registry: registry, tally: newTally(),
 		inputs: map[string]engine.Input{"hits": fixed{all}}, views: []engine.View{{Schema: "main", Name: "hits", Input: "hits"}},
 	}
 }
