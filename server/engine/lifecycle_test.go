@@ -235,32 +235,6 @@ func TestMaxOpen(t *testing.T) {
 	require.Equal(t, []string{"1"}, mustQuery(t, p, Query{SQL: "select 1"}))
 }
 
-// TestSpares: the instances of many queries at once stay for the next ones, and go
-// when nobody needed them for a while.
-func TestSpares(t *testing.T) {
-	t.Parallel()
-	p := testPool(t, Config{Threads: 1, Warm: 1, MaxOpen: 4})
-	var running []*Result
-	for range 4 {
-		r, err := p.Run(t.Context(), Query{SQL: "select 1"})
-		require.NoError(t, err)
-		running = append(running, r)
-	}
-	for _, r := range running {
-		require.NoError(t, r.Close())
-	}
-	now := time.Now()
-	require.Empty(t, p.spares(now), "they were needed just now")
-	for _, tc := range []struct{ wait, spare int }{{1, 1}, {2, 2}, {3, 0}} {
-		spares := p.spares(now.Add(time.Duration(tc.wait) * (spareTime + time.Second)))
-		require.Len(t, spares, tc.spare)
-		for _, inst := range spares {
-			inst.close()
-		}
-	}
-	require.Equal(t, []string{"1"}, mustQuery(t, p, Query{SQL: "select 1"}))
-}
-
 func TestPoolClose(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -3,9 +3,7 @@ package engine
 import (
 	"context"
 	"runtime"
-	"slices"
 	"sync"
-	"time"
 
 	"github.com/tributary-db/tributary/pushdown/status"
 )
@@ -20,21 +18,13 @@ type Config struct {
 	TempDir string
 	// MaxTempBytes bounds the spill of one query; 0 means 16 GiB.
 	MaxTempBytes int64
-	// Warm is the number of idle instances kept ready. More are kept after many
-	// queries ran at once, until they were not needed for a while.
+	// Warm is the number of idle instances kept ready.
 	Warm int
 	// MaxOpen bounds the queries that run at once, the others wait; 0 means no bound.
 	MaxOpen int
 }
 
-const (
-	defaultTempBytes = 16 << 30
-	// defaultKeep bounds the idle instances where queries have no bound.
-	defaultKeep = 16
-	// spareTime is how long instances beyond the warm ones rest before they are
-	// closed: opening one costs more than a small query.
-	spareTime = 30 * time.Second
-)
+const defaultTempBytes = 16 << 30
 
 func (c Config) limits() limits {
 	l := limits{threads: c.Threads, memory: c.MemoryLimit, temp: c.MaxTempBytes}
@@ -51,15 +41,12 @@ func (c Config) limits() limits {
 type Pool struct {
 	limits limits
 	warm   int
-	keep   int // idle instances at most
 	spill  *spillRoot
 	slots  chan struct{} // nil: no bound
 
 	mu      sync.Mutex
 	idle    []*instance
-	unused  int       // the fewest idle ones since swept
-	swept   time.Time // when unused began
-	opening int       // instances on their way to idle
+	opening int // instances on their way to idle
 	running map[*Result]struct{}
 	closed  bool
 	work    sync.WaitGroup // background openings
@@ -72,9 +59,7 @@ func New(cfg Config) (*Pool, error) {
 		return nil, err
 	}
 	p := &Pool{limits: cfg.limits(), warm: max(0, cfg.Warm), spill: spill, running: map[*Result]struct{}{}}
-	p.keep = max(1, p.warm, defaultKeep)
 	if cfg.MaxOpen > 0 {
-		p.keep = max(1, p.warm, cfg.MaxOpen)
 		p.slots = make(chan struct{}, cfg.MaxOpen)
 	}
 	first, err := openInstance(p.limits, spill.instanceDir())
@@ -152,7 +137,6 @@ func (p *Pool) take(l limits) (*instance, error) {
 	}
 	inst := p.idle[n-1]
 	p.idle = p.idle[:n-1]
-	p.unused = min(p.unused, len(p.idle))
 	return inst, nil
 }
 
@@ -160,9 +144,6 @@ func (p *Pool) take(l limits) (*instance, error) {
 func (p *Pool) release(inst *instance, clean bool) {
 	if !clean || inst.limits != p.limits || !p.put(inst) {
 		inst.close()
-	}
-	for _, spare := range p.spares(time.Now()) {
-		spare.close()
 	}
 	p.freeSlot()
 }
@@ -182,25 +163,11 @@ func (p *Pool) finished(r *Result, inst *instance, clean bool) {
 	p.refill()
 }
 
-// spares takes out, now and then, the instances that nobody needed for a while.
-func (p *Pool) spares(now time.Time) []*instance {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if now.Sub(p.swept) < spareTime {
-		return nil
-	}
-	n := max(0, min(p.unused, len(p.idle)-max(1, p.warm)))
-	out := slices.Clone(p.idle[:n]) // the last ones are taken first
-	p.idle = slices.Delete(p.idle, 0, n)
-	p.unused, p.swept = len(p.idle), now
-	return out
-}
-
-// put keeps an instance, if there is room.
+// put keeps an instance as a warm one, if there is room.
 func (p *Pool) put(inst *instance) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || len(p.idle)+p.opening >= p.keep {
+	if p.closed || len(p.idle)+p.opening >= max(1, p.warm) {
 		return false
 	}
 	p.idle = append(p.idle, inst)
