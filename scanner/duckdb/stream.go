@@ -46,9 +46,6 @@ func (s *stream) start(sql string) error {
 	if bind.PendingPreparedStreaming(s.stmt, &pending) != bind.StateSuccess {
 		return engineError(s.ctx, bind.PendingError(pending))
 	}
-	if !await(pending) {
-		return engineError(s.ctx, bind.PendingError(pending))
-	}
 	if bind.ExecutePending(pending, &s.res) != bind.StateSuccess {
 		return engineError(s.ctx, bind.ResultError(&s.res))
 	}

@@ -114,9 +114,6 @@ func (r *Result) start() error {
 	if duckdb.PendingPreparedStreaming(r.stmt, &r.pending) != duckdb.StateSuccess {
 		return duckError(duckdb.PendingError(r.pending))
 	}
-	if !await(r.pending) {
-		return duckError(duckdb.PendingError(r.pending))
-	}
 	if duckdb.ExecutePending(r.pending, &r.result) != duckdb.StateSuccess {
 		return duckError(duckdb.ResultError(&r.result))
 	}
