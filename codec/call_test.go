@@ -1,8 +1,6 @@
 package codec
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -31,10 +29,7 @@ func TestCallsRoundTrip(t *testing.T) {
 	t.Parallel()
 	data, err := encodeOpen(callRequest())
 	require.NoError(t, err)
-	if *update {
-		require.NoError(t, os.WriteFile(filepath.Join(goldenDir, "open_calls.bin"), data, 0o644))
-	}
-	require.Equal(t, golden(t, "open_calls"), data)
+	requireGolden(t, "open_calls", data)
 	got, err := decodeOpen(data)
 	require.NoError(t, err)
 	want := callSpec()

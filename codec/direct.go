@@ -7,9 +7,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
 
-	"github.com/tributary-db/tributary/codec/pb"
 	"github.com/tributary-db/tributary/codec/secure"
 	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/status"
@@ -54,16 +52,13 @@ type directText struct {
 
 // EncodeDirect writes a direct read, for AppendDirect.
 func EncodeDirect(d *DirectRead) ([]byte, error) {
-	spec, err := SpecToProto(d.Spec)
+	spec, err := MarshalSpec(d.Spec)
 	if err != nil {
 		return nil, err
 	}
 	text := directText{
-		User: d.User, Scanner: d.Scanner, Epoch: d.Epoch, TableVersion: d.TableVersion, SchemaVersion: d.SchemaVersion,
+		Spec: spec, User: d.User, Scanner: d.Scanner, Epoch: d.Epoch, TableVersion: d.TableVersion, SchemaVersion: d.SchemaVersion,
 		Columns: d.Columns, Schema: encodeSchema(d.Schema),
-	}
-	if text.Spec, err = proto.Marshal(spec); err != nil {
-		return nil, status.Wrap(status.Internal, err, "cannot encode a specification")
 	}
 	body, err := json.Marshal(text)
 	return body, status.Wrap(status.Internal, err, "cannot encode a direct read")
@@ -123,11 +118,7 @@ func OpenDirect(sealed []byte, secret *secure.Secret) (*DirectRead, error) {
 	if d.Schema, err = decodeSchema(text.Schema); err != nil {
 		return nil, err
 	}
-	var spec pb.Spec
-	if err := proto.Unmarshal(text.Spec, &spec); err != nil {
-		return nil, status.Wrap(status.InvalidArgument, err, "the ticket's specification")
-	}
-	if d.Spec, err = SpecFromProto(&spec); err != nil {
+	if d.Spec, err = UnmarshalSpec(text.Spec); err != nil {
 		return nil, err
 	}
 	return d, d.check()

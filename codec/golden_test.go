@@ -96,6 +96,15 @@ func golden(t testing.TB, name string) []byte {
 	return data
 }
 
+// requireGolden compares a message with its golden file, which -update writes.
+func requireGolden(t testing.TB, name string, data []byte) {
+	t.Helper()
+	if *update {
+		require.NoError(t, os.WriteFile(filepath.Join(goldenDir, name+".bin"), data, 0o644))
+	}
+	require.Equal(t, golden(t, name), data, name)
+}
+
 // TestGoldenDecodes: what released peers send means what it meant.
 func TestGoldenDecodes(t *testing.T) {
 	t.Parallel()

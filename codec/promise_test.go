@@ -1,8 +1,6 @@
 package codec
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -30,10 +28,7 @@ func TestGoldenPromises(t *testing.T) {
 	t.Parallel()
 	data, err := EncodeHello(promisingHello())
 	require.NoError(t, err)
-	if *update {
-		require.NoError(t, os.WriteFile(filepath.Join(goldenDir, "hello_promise.bin"), data, 0o644))
-	}
-	require.Equal(t, golden(t, "hello_promise"), data)
+	requireGolden(t, "hello_promise", data)
 	h, err := DecodeHello(data)
 	require.NoError(t, err)
 	requireHello(t, promisingHello(), h)

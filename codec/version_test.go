@@ -1,8 +1,6 @@
 package codec
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -46,10 +44,7 @@ func TestGoldenVersions(t *testing.T) {
 	advertised, err := EncodeHello(advertisedHello())
 	require.NoError(t, err)
 	for name, data := range map[string][]byte{"open_version": open, "opened_version": opened, "hello_version": hello, "hello_advertise": advertised} {
-		if *update {
-			require.NoError(t, os.WriteFile(filepath.Join(goldenDir, name+".bin"), data, 0o644))
-		}
-		require.Equal(t, golden(t, name), data, name)
+		requireGolden(t, name, data)
 	}
 	request, err := decodeOpen(open)
 	require.NoError(t, err)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown/partition"
-	"github.com/tributary-db/tributary/pushdown/status"
 )
 
 // promiseVersion sums up which partitions there are and what is promised of
@@ -50,11 +49,11 @@ func checkPromise(p *Partition, schema *arrow.Schema) error {
 	}
 	for name, stats := range p.Columns {
 		if values, ok := p.Promise.Values[name]; ok && stats.Nulls > 0 && !partition.Among(values, nil) {
-			return broken(name, "NULL")
+			return partition.Broken(name, "NULL")
 		}
 		for _, v := range occurring(stats) {
 			if !mayHave(&p.Promise, name, v) {
-				return broken(name, v.String())
+				return partition.Broken(name, v.String())
 			}
 		}
 	}
@@ -79,8 +78,4 @@ func mayHave(p *partition.Promise, column string, v scalar.Scalar) bool {
 	}
 	bucket, ok := b.Bucket(v)
 	return !ok || slices.Contains(b.Holds, bucket)
-}
-
-func broken(column, value string) error {
-	return status.New(status.FailedPrecondition, "column %q has the value %s, which its owner promised not to be in the partition", column, value)
 }

@@ -36,6 +36,12 @@ func startScanner(t *testing.T, n node, mem memory.Allocator) string {
 	require.NoError(t, err)
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
+	serveScanner(t, s, lis)
+	return lis.Addr().String()
+}
+
+// serveScanner serves until the test ends.
+func serveScanner(t *testing.T, s *scanner.Scanner, lis net.Listener) {
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ctx, lis) }()
@@ -44,7 +50,6 @@ func startScanner(t *testing.T, n node, mem memory.Allocator) string {
 		require.NoError(t, <-served)
 		require.NoError(t, s.Close())
 	})
-	return lis.Addr().String()
 }
 
 // startCluster serves the nodes and a coordinator over them, without a Flight

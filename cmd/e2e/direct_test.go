@@ -48,14 +48,7 @@ func startDirect(t *testing.T) *direct {
 		}
 		s, err := scanner.New(cfg)
 		require.NoError(t, err)
-		ctx, cancel := context.WithCancel(context.Background())
-		served := make(chan error, 1)
-		go func() { served <- s.Serve(ctx, lis) }()
-		t.Cleanup(func() {
-			cancel()
-			require.NoError(t, <-served)
-			require.NoError(t, s.Close())
-		})
+		serveScanner(t, s, lis)
 		d.sources, d.addrs = append(d.sources, src), append(d.addrs, lis.Addr().String())
 	}
 	return d

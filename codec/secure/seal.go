@@ -12,7 +12,7 @@ import (
 // Seal encrypts and authenticates text for a purpose: only those who know the
 // secret read it, and nobody else can make or change it.
 func (s *Secret) Seal(purpose string, text []byte) ([]byte, error) {
-	aead, err := s.cipher(purpose)
+	aead, err := Cipher(s.key.Get(), purpose)
 	if err != nil {
 		return nil, err
 	}
@@ -21,7 +21,7 @@ func (s *Secret) Seal(purpose string, text []byte) ([]byte, error) {
 
 // Unseal returns the text of what Seal made for the purpose.
 func (s *Secret) Unseal(purpose string, sealed []byte) ([]byte, error) {
-	aead, err := s.cipher(purpose)
+	aead, err := Cipher(s.key.Get(), purpose)
 	if err != nil {
 		return nil, err
 	}
@@ -32,8 +32,10 @@ func (s *Secret) Unseal(purpose string, sealed []byte) ([]byte, error) {
 	return text, nil
 }
 
-func (s *Secret) cipher(purpose string) (cipher.AEAD, error) {
-	key, err := hkdf.Key(sha256.New, s.key.Get(), nil, "tributary "+purpose, 32)
+// Cipher derives a key from a secret and encrypts with it under random nonces;
+// what is sealed for one purpose cannot be opened for another.
+func Cipher(secret []byte, purpose string) (cipher.AEAD, error) {
+	key, err := hkdf.Key(sha256.New, secret, nil, "tributary "+purpose, 32)
 	if err != nil {
 		return nil, status.Wrap(status.Internal, err, "cannot derive a key")
 	}

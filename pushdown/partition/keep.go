@@ -26,6 +26,11 @@ func (p *Promise) Keep(b arrow.RecordBatch) error {
 	return p.Buckets.keep(b)
 }
 
+// Broken is the error for a value that a promise excludes.
+func Broken(column, value string) error {
+	return status.New(status.FailedPrecondition, "column %q has the value %s, which its owner promised not to be in the partition", column, value)
+}
+
 // columnOf is nil for a column that the batch lacks, and which is NULL.
 func columnOf(b arrow.RecordBatch, name string) arrow.Array {
 	at := b.Schema().FieldIndices(name)
@@ -44,7 +49,7 @@ func keepValues(a arrow.Array, name string, allowed set) error {
 	for i := range a.Len() {
 		text, ok := col.append(buf[:0], i)
 		if !allowed.has(text, ok) {
-			return status.New(status.FailedPrecondition, "column %q has the value %s, which its owner promised not to be in the partition", name, a.ValueStr(i))
+			return Broken(name, a.ValueStr(i))
 		}
 		buf = text
 	}

@@ -123,9 +123,9 @@ func (a *analysis) push(n plan.Node, column int, by source) {
 	case *plan.Scan:
 		a.scan(n, column, by)
 	case *plan.Filter:
-		a.push(n.Input, projected(n.Projection, column), by)
+		a.push(n.Input, plan.Projected(n.Projection, column), by)
 	case *plan.Sort:
-		a.push(n.Input, projected(n.Projection, column), by)
+		a.push(n.Input, plan.Projected(n.Projection, column), by)
 	case *plan.Project:
 		a.pushRef(n.Input, n.Exprs, column, by)
 	case *plan.Aggregate:
@@ -171,7 +171,7 @@ func (a *analysis) pushJoin(n *plan.Join, column int, by source) {
 	if n.Delim != nil {
 		return
 	}
-	left, at, ok := sideOf(n, column)
+	left, at, ok := n.Side(column)
 	switch {
 	case !ok:
 	case left && slices.Contains(preservesLeft, n.Kind):
@@ -277,9 +277,9 @@ func (a *analysis) bounds(n plan.Node, column int) []source {
 	case *plan.Scan:
 		return scanBounds(n, column)
 	case *plan.Filter:
-		return a.bounds(n.Input, projected(n.Projection, column))
+		return a.bounds(n.Input, plan.Projected(n.Projection, column))
 	case *plan.Sort:
-		return a.bounds(n.Input, projected(n.Projection, column))
+		return a.bounds(n.Input, plan.Projected(n.Projection, column))
 	case *plan.TopN:
 		return a.bounds(n.Input, column)
 	case *plan.Limit:
@@ -364,7 +364,7 @@ var (
 )
 
 func (a *analysis) joinBounds(n *plan.Join, column int) []source {
-	left, at, ok := sideOf(n, column)
+	left, at, ok := n.Side(column)
 	if !ok || n.Delim != nil {
 		return nil
 	}
@@ -384,36 +384,4 @@ func (a *analysis) joinBounds(n *plan.Join, column int) []source {
 		}
 	}
 	return out
-}
-
-// sideOf finds the side of a join and its column that an output column is; not
-// ok for the mark.
-func sideOf(n *plan.Join, column int) (left bool, at int, ok bool) {
-	switch n.Kind {
-	case plan.RightSemiJoin, plan.RightAntiJoin:
-		return false, projected(n.RightProjection, column), true
-	case plan.SemiJoin, plan.AntiJoin:
-		return true, projected(n.LeftProjection, column), true
-	case plan.AsofJoin, plan.AsofLeftJoin, plan.PositionalJoin:
-		return false, 0, false
-	}
-	width := len(n.Left.Columns())
-	if n.LeftProjection != nil {
-		width = len(n.LeftProjection)
-	}
-	if column < width {
-		return true, projected(n.LeftProjection, column), true
-	}
-	if n.Kind == plan.MarkJoin {
-		return false, 0, false
-	}
-	return false, projected(n.RightProjection, column-width), true
-}
-
-// projected is the input's position of an output column.
-func projected(projection []int, column int) int {
-	if projection == nil {
-		return column
-	}
-	return projection[column]
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/server/adapt"
 	"github.com/tributary-db/tributary/server/catalog"
+	"github.com/tributary-db/tributary/server/plan"
 )
 
 // bounded gives a table's column bounds.
@@ -19,6 +20,18 @@ func bounded(t *catalog.Table, column string, low, high int32) *catalog.Table {
 
 const star = "a INTEGER, b BIGINT, s VARCHAR"
 
+// estimated is the graph of a plan whose tables are expected to yield so many
+// rows, and where they are.
+func estimated(p *plan.Plan, sizes map[string]int64) (*adapt.Graph, map[string]int) {
+	var estimates []int64
+	at := map[string]int{}
+	for i, s := range p.Scans {
+		estimates = append(estimates, sizes[s.Table.Name])
+		at[s.Table.Name] = i
+	}
+	return adapt.New(p, adapt.On, estimates), at
+}
+
 // TestANarrowedScanIsWaitedFor: u is too large to wait for until v has shown that
 // few of its rows matter.
 func TestANarrowedScanIsWaitedFor(t *testing.T) {
@@ -26,13 +39,7 @@ func TestANarrowedScanIsWaitedFor(t *testing.T) {
 	e := newEnv(t, table(t, "t", star, 5_000_000), table(t, "u", star, 100_000), table(t, "v", star, 1000))
 	p := e.plan(t, `SELECT t.b FROM t JOIN u ON t.a = u.a JOIN v ON u.b = v.b WHERE v.s = 'x'`)
 	sizes := map[string]int64{"t": 5_000_000, "u": 100_000, "v": 200}
-	var estimates []int64
-	at := map[string]int{}
-	for i, s := range p.Scans {
-		estimates = append(estimates, sizes[s.Table.Name])
-		at[s.Table.Name] = i
-	}
-	g := adapt.New(p, adapt.On, estimates)
+	g, at := estimated(p, sizes)
 	require.Equal(t, []int{at["v"]}, g.Ready())
 	g.Start(g.Ready())
 	finishWith(t, g, at["v"], "1", "2", "3", "4", "5", "6", "7", "8", "9")
@@ -47,13 +54,7 @@ func TestAScanThatHelpsNoMoreIsNotWaitedFor(t *testing.T) {
 	e := newEnv(t, bounded(table(t, "t", star, 1_000_000), "a", 1, 1000), table(t, "u", star, 70_000), table(t, "v", star, 1000))
 	p := e.plan(t, `SELECT t.b FROM t JOIN u ON t.a = u.a JOIN v ON t.b = v.b WHERE v.s = 'x' AND u.s = 'x'`)
 	sizes := map[string]int64{"t": 1_000_000, "u": 500, "v": 200}
-	var estimates []int64
-	at := map[string]int{}
-	for i, s := range p.Scans {
-		estimates = append(estimates, sizes[s.Table.Name])
-		at[s.Table.Name] = i
-	}
-	g := adapt.New(p, adapt.On, estimates)
+	g, at := estimated(p, sizes)
 	require.ElementsMatch(t, []int{at["u"], at["v"]}, g.Ready())
 	g.Start(g.Ready())
 	finishWith(t, g, at["u"], "1", "2", "5000", "6000")

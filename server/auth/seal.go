@@ -1,14 +1,12 @@
 package auth
 
 import (
-	"crypto/aes"
 	"crypto/cipher"
-	"crypto/hkdf"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 
+	"github.com/tributary-db/tributary/codec/secure"
 	"github.com/tributary-db/tributary/pushdown/status"
 )
 
@@ -39,16 +37,8 @@ func SecretOr(secret []byte) ([]byte, error) {
 // NewSealer derives a key from the secret; what is sealed for one purpose cannot
 // be opened for another.
 func NewSealer(secret []byte, purpose string) (*Sealer, error) {
-	key, err := hkdf.Key(sha256.New, secret, nil, "tributary "+purpose, 32)
-	if err != nil {
-		return nil, status.Wrap(status.Internal, err, "cannot derive a key")
-	}
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, status.Wrap(status.Internal, err, "cannot make a cipher")
-	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
-	return &Sealer{aead: aead}, status.Wrap(status.Internal, err, "cannot make a cipher")
+	aead, err := secure.Cipher(secret, purpose)
+	return &Sealer{aead: aead}, err
 }
 
 // Seal encodes v for a user; nobody else's Open takes it.

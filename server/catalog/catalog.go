@@ -153,9 +153,7 @@ func (c *Catalog) Ready() bool { return c.Snapshot().Ready() }
 // WaitReady waits until Ready; its error names what is missing.
 func (c *Catalog) WaitReady(ctx context.Context) error {
 	for {
-		c.mu.Lock()
-		changed := c.changed
-		c.mu.Unlock()
+		changed := c.Changed()
 		snap := c.Snapshot()
 		if snap.Ready() {
 			return nil

@@ -84,13 +84,8 @@ func (a *adaptive) start(ctx context.Context) (source, error) {
 	if a.err = a.run(); a.err != nil {
 		return nil, a.err
 	}
-	result, err := a.query.runEngine(a.query.plan.Residual, nil, a.inputs())
-	if err != nil { // result is a nil of its own type
-		a.err = err
-		return nil, err
-	}
-	a.source = result
-	return a.source, nil
+	a.source, a.err = a.query.runEngine(a.query.plan.Residual, nil, a.inputs())
+	return a.source, a.err
 }
 
 func (a *adaptive) inputs() map[string]engine.Input {

@@ -154,11 +154,15 @@ func (q *query) runEngine(sql string, views []engine.View, inputs map[string]eng
 	if q.exec.cfg.Engine == nil {
 		return nil, status.New(status.Internal, "no engine for the residual of a plan")
 	}
-	return q.exec.cfg.Engine.Run(q.ctx, engine.Query{
+	result, err := q.exec.cfg.Engine.Run(q.ctx, engine.Query{
 		SQL: sql, Inputs: inputs, Views: views,
 		Threads: q.opts.Threads, Schema: q.plan.Schema, Alloc: q.exec.cfg.Alloc,
 		MaxRows: rowsAtMost(q.plan.Root), Enough: q.enough,
 	})
+	if err != nil {
+		return nil, err // not the nil of result's own type
+	}
+	return result, nil
 }
 
 // enough is called when the result is complete: the scans that still run are not

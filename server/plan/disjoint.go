@@ -31,12 +31,11 @@ func (g *groups) prove(r *Reduce) (*Reduce, error) {
 	if g.byPromise(r, targets) {
 		return r, nil
 	}
-	for i, k := range g.scan.Partial.Keys {
-		ref, ok := k.(*Ref)
-		if !ok || ref.Index < 0 {
+	for i := range g.scan.Partial.Keys {
+		column, ok := g.scan.keyColumn(i)
+		if !ok {
 			continue
 		}
-		column := tableColumn(g.scan.Table, ref.Index)
 		if d := disjointBy(g.scan.Table, targets, column); d.proven {
 			r.Pinned, r.Why = true, "no value of "+column.Name+" is on two scanners"
 			if d.nulls {
@@ -91,6 +90,23 @@ type disjointness struct {
 	nulls bool
 }
 
+func partitionsByID(t *catalog.Table) map[string]*catalog.Partition {
+	out := make(map[string]*catalog.Partition, len(t.Partitions))
+	for i := range t.Partitions {
+		out[t.Partitions[i].ID] = &t.Partitions[i]
+	}
+	return out
+}
+
+// keyColumn is the column of the table that the ith key of the scan's groups is.
+func (s *Scan) keyColumn(i int) (pushdown.Column, bool) {
+	ref, ok := s.Partial.Keys[i].(*Ref)
+	if !ok || ref.Index < 0 {
+		return pushdown.Column{}, false
+	}
+	return tableColumn(s.Table, ref.Index), true
+}
+
 // span is where the values of a partition lie.
 type span struct {
 	target int
@@ -103,10 +119,7 @@ type span struct {
 func disjointBy(t *catalog.Table, targets []Target, column pushdown.Column) disjointness {
 	var d disjointness
 	var spans []span
-	parts := make(map[string]*catalog.Partition, len(t.Partitions))
-	for i := range t.Partitions {
-		parts[t.Partitions[i].ID] = &t.Partitions[i]
-	}
+	parts := partitionsByID(t)
 	for i := range targets {
 		if t.Versions[targets[i].Scanner.Name] == "" {
 			return d

@@ -16,9 +16,9 @@ const maxPlaces = 1 << 16
 // and notes why in r.
 func (g *groups) byPromise(r *Reduce, targets []Target) bool {
 	keys := map[string]int{}
-	for i, k := range g.scan.Partial.Keys {
-		if ref, ok := k.(*Ref); ok && ref.Index >= 0 {
-			keys[tableColumn(g.scan.Table, ref.Index).Name] = i
+	for i := range g.scan.Partial.Keys {
+		if column, ok := g.scan.keyColumn(i); ok {
+			keys[column.Name] = i
 		}
 	}
 	read := promisesOf(g.scan.Table, targets)
@@ -56,10 +56,7 @@ type promisedPart struct {
 // promisesOf are those of all partitions that are read; nil when some scanner
 // has none. A table with replicas is left alone, as in disjointBy.
 func promisesOf(t *catalog.Table, targets []Target) []promisedPart {
-	at := make(map[string]*catalog.Partition, len(t.Partitions))
-	for i := range t.Partitions {
-		at[t.Partitions[i].ID] = &t.Partitions[i]
-	}
+	at := partitionsByID(t)
 	var out []promisedPart
 	for i := range targets {
 		if t.PromiseVersions[targets[i].Scanner.Name] == "" {

@@ -70,9 +70,5 @@ func (s *Scan) groupColumn(key Expr) (pushdown.Column, bool) {
 	if !ok || at.Index < 0 || at.Index >= len(s.Partial.Keys) {
 		return pushdown.Column{}, false
 	}
-	ref, ok := s.Partial.Keys[at.Index].(*Ref)
-	if !ok || ref.Index < 0 {
-		return pushdown.Column{}, false
-	}
-	return tableColumn(s.Table, ref.Index), true
+	return s.keyColumn(at.Index)
 }

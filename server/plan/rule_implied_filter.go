@@ -126,26 +126,16 @@ func origin(n Node, column int) (*Scan, int) {
 			return n, n.Output[column]
 		}
 	case *Filter:
-		return origin(n.Input, chosenColumn(n.Projection, column))
+		return origin(n.Input, Projected(n.Projection, column))
 	case *Join:
 		if n.Kind != InnerJoin || n.Delim != nil {
 			return nil, 0
 		}
-		width := len(n.Left.Columns())
-		if n.LeftProjection != nil {
-			width = len(n.LeftProjection)
+		left, at, _ := n.Side(column)
+		if left {
+			return origin(n.Left, at)
 		}
-		if column < width {
-			return origin(n.Left, chosenColumn(n.LeftProjection, column))
-		}
-		return origin(n.Right, chosenColumn(n.RightProjection, column-width))
+		return origin(n.Right, at)
 	}
 	return nil, 0
-}
-
-func chosenColumn(projection []int, column int) int {
-	if projection == nil {
-		return column
-	}
-	return projection[column]
 }

@@ -30,7 +30,7 @@ func (s *Service) explain(run *running, st *Statement) (Stream, error) {
 
 // analyze runs a query like any other, and drops its rows.
 func (s *Service) analyze(run *running, st *Statement) error {
-	stream, err := s.execute(run.ctx, run.id, st)
+	stream, err := s.execute(run.ctx, run.record.ID, st)
 	if err != nil {
 		return err
 	}

@@ -74,9 +74,8 @@ type History struct {
 	next    int
 }
 
-// begin keeps a query that runs until add has what became of it.
+// begin keeps a query that is Running until add has what became of it.
 func (h *History) begin(r Record) {
-	r.Outcome = Running
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.running = append(h.running, r)

@@ -8,10 +8,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/flight"
 	"github.com/apache/arrow-go/v18/arrow/memory"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/tributary-db/tributary/codec"
-	"github.com/tributary-db/tributary/codec/pb"
 	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/server/plan"
 )
@@ -104,16 +102,13 @@ type partText struct {
 
 // EncodePart writes a part for a ticket.
 func EncodePart(p *plan.Part) ([]byte, error) {
-	spec, err := codec.SpecToProto(p.Spec)
+	spec, err := codec.MarshalSpec(p.Spec)
 	if err != nil {
 		return nil, err
 	}
 	text := partText{
-		SQL: p.SQL, Schema: flight.SerializeSchema(p.Schema, memory.DefaultAllocator), Columns: p.Columns, Residual: p.Residual,
+		Spec: spec, SQL: p.SQL, Schema: flight.SerializeSchema(p.Schema, memory.DefaultAllocator), Columns: p.Columns, Residual: p.Residual,
 		Scanner: p.Scanner, Epoch: p.Epoch, Version: p.Version, Rules: p.Rules,
-	}
-	if text.Spec, err = proto.Marshal(spec); err != nil {
-		return nil, status.Wrap(status.Internal, err, "cannot encode a specification")
 	}
 	out, err := json.Marshal(text)
 	return out, status.Wrap(status.Internal, err, "cannot encode a part")
@@ -132,10 +127,7 @@ func decodePart(encoded []byte) (*plan.Part, error) {
 	if p.Schema, err = decodeSchema(text.Schema); err != nil {
 		return nil, err
 	}
-	var spec pb.Spec
-	if err = proto.Unmarshal(text.Spec, &spec); err == nil {
-		p.Spec, err = codec.SpecFromProto(&spec)
-	}
+	p.Spec, err = codec.UnmarshalSpec(text.Spec)
 	return p, err
 }
 

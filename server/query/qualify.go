@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tributary-db/tributary/server/sqllex"
@@ -9,11 +10,8 @@ import (
 // SystemSchema holds the coordinator's tables about itself.
 const SystemSchema = "system"
 
-// systemTables are the tables of SystemSchema, in order.
-var systemTables = [...]string{"queries", "query_rounds", "scans"}
-
-// SystemTables are the tables of SystemSchema.
-func SystemTables() []string { return systemTables[:] }
+// SystemTables are the tables of SystemSchema, in order.
+func SystemTables() []string { return []string{"queries", "query_rounds", "scans"} }
 
 // qualified writes the catalog before system.queries and its like where a table
 // is named: the engine has a catalog "system" of its own and finds the short name
@@ -37,12 +35,7 @@ func isSystemTable(t [3]sqllex.Token) bool {
 	if !named(t[0], SystemSchema) || t[1].Text != "." {
 		return false
 	}
-	for _, name := range systemTables {
-		if named(t[2], name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(SystemTables(), func(name string) bool { return named(t[2], name) })
 }
 
 // named reports whether a token is a name, quoted or not, in any case.

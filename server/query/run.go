@@ -18,11 +18,10 @@ import (
 // when it ends.
 type running struct {
 	service *Service
-	id      string
+	record  Record // as it was when it began
 	st      *Statement
 	ctx     context.Context
 	cancel  context.CancelFunc
-	begun   time.Time
 	stream  *exec.Stream
 	rows    int64
 	done    sync.Once
@@ -40,16 +39,16 @@ func (s *Service) start(ctx context.Context, id string, st *Statement) *running 
 		ctx, cancel = context.WithCancel(ctx)
 	}
 	s.metrics.active.Inc()
-	begun := time.Now()
-	s.history.begin(Record{ID: id, User: auth.UserOf(ctx).Name, SQL: clip(st.SQL), Begun: begun})
-	return &running{service: s, id: id, st: st, ctx: ctx, cancel: cancel, begun: begun}
+	record := Record{ID: id, User: auth.UserOf(ctx).Name, SQL: clip(st.SQL), Begun: time.Now(), Outcome: Running}
+	s.history.begin(record)
+	return &running{service: s, record: record, st: st, ctx: ctx, cancel: cancel}
 }
 
 // Schema is the promised schema.
 func (r *running) Schema() *arrow.Schema { return r.st.Schema }
 
 // QueryID is the id under which the query is logged.
-func (r *running) QueryID() string { return r.id }
+func (r *running) QueryID() string { return r.record.ID }
 
 // Next returns the next batch.
 func (r *running) Next(ctx context.Context) (arrow.RecordBatch, error) {
@@ -97,7 +96,7 @@ func (r *running) again() (arrow.RecordBatch, error) {
 	if err := r.service.refresh(r.ctx, r.st); err != nil {
 		return nil, err
 	}
-	stream, err := r.service.execute(r.ctx, r.id, r.st)
+	stream, err := r.service.execute(r.ctx, r.record.ID, r.st)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +139,7 @@ func (r *running) fail(err error) error {
 
 func (r *running) finish(err error) {
 	r.done.Do(func() {
-		elapsed := time.Since(r.begun)
+		record, elapsed := r.record, time.Since(r.record.Begun)
 		r.leave()
 		r.service.metrics.ended(err, elapsed)
 		event := r.service.cfg.Logger.Info()
@@ -150,11 +149,11 @@ func (r *running) finish(err error) {
 				event = event.Err(err)
 			}
 		}
-		record := Record{ID: r.id, User: auth.UserOf(r.ctx).Name, SQL: clip(r.st.SQL), Begun: r.begun, Elapsed: elapsed, Outcome: outcome(err), Rows: r.rows}
+		record.Elapsed, record.Outcome, record.Rows = elapsed, outcome(err), r.rows
 		if err != nil && len(r.st.rows) == 0 {
 			record.Error = err.Error()
 		}
-		event = audited(r.ctx, event).Str("query_id", r.id).Str("outcome", outcome(err)).Dur("elapsed", elapsed).Int64("rows", r.rows)
+		event = audited(r.ctx, event).Str("query_id", record.ID).Str("outcome", record.Outcome).Dur("elapsed", elapsed).Int64("rows", r.rows)
 		if r.stream != nil {
 			stats := r.stream.Stats()
 			total := stats.Total()
@@ -163,7 +162,7 @@ func (r *running) finish(err error) {
 			record.Rounds, record.Scans = r.stream.Rounds(), scanRecords(stats)
 		}
 		r.service.history.add(record)
-		event.Str("sql", clip(r.st.SQL)).Msg("query ended")
+		event.Str("sql", record.SQL).Msg("query ended")
 	})
 }
 
