@@ -50,11 +50,15 @@ type reader struct {
 
 // query runs a statement whose result has the given schema.
 func (e *Engine) query(ctx context.Context, sql string, schema *arrow.Schema) (*reader, error) {
+	return e.queryInto(ctx, sql, schema, e.alloc)
+}
+
+func (e *Engine) queryInto(ctx context.Context, sql string, schema *arrow.Schema, alloc memory.Allocator) (*reader, error) {
 	s, err := e.stream(ctx, sql)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{stream: s, schema: schema, alloc: e.alloc, target: firstRows, table: -1, limit: pushdown.NoLimit}
+	r := &reader{stream: s, schema: schema, alloc: alloc, target: firstRows, table: -1, limit: pushdown.NoLimit}
 	if err := r.prepare(); err != nil {
 		_ = r.Close()
 		return nil, err

@@ -20,6 +20,7 @@ type snapshot struct {
 	partitions []*partition // by id
 	schema     *arrow.Schema
 	err        error // why the table is unusable
+	previews   previews
 }
 
 // partition is a partition as last seen.

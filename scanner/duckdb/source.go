@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/status"
@@ -131,16 +132,19 @@ func (s *Source) Scan(ctx context.Context, spec pushdown.Spec) (scanner.Reader, 
 	if err != nil {
 		return nil, err
 	}
-	sql, rows, err := snap.statement(&spec)
+	sql, chosen, err := snap.statement(&spec)
 	if err != nil {
 		return nil, err
 	}
-	return s.run(ctx, &spec, sql, rows)
+	if previewable(chosen, &spec) {
+		return s.preview(ctx, snap, &spec, sql, totalRows(chosen))
+	}
+	return s.run(ctx, &spec, sql, totalRows(chosen), s.cfg.Engine.alloc)
 }
 
 // run runs the statement of a spec over so many rows of the table.
-func (s *Source) run(ctx context.Context, spec *pushdown.Spec, sql string, rows int64) (*reader, error) {
-	r, err := s.cfg.Engine.query(ctx, sql, spec.OutputSchema())
+func (s *Source) run(ctx context.Context, spec *pushdown.Spec, sql string, rows int64, alloc memory.Allocator) (*reader, error) {
+	r, err := s.cfg.Engine.queryInto(ctx, sql, spec.OutputSchema(), alloc)
 	if err != nil {
 		return nil, err
 	}
@@ -154,29 +158,26 @@ func (s *Source) run(ctx context.Context, spec *pushdown.Spec, sql string, rows 
 	return r, nil
 }
 
-// statement writes the SQL of a spec, and says how many rows the partitions
-// hold (-1 unknown).
-func (snap *snapshot) statement(spec *pushdown.Spec) (string, int64, error) {
+// statement writes the SQL of a spec, and says which partitions it reads.
+func (snap *snapshot) statement(spec *pushdown.Spec) (string, []*partition, error) {
 	columns, err := snap.columnsOf(spec)
 	if err != nil {
-		return "", 0, err
+		return "", nil, err
 	}
 	chosen, err := snap.choose(spec.Partitions)
 	if err != nil {
-		return "", 0, err
+		return "", nil, err
 	}
 	chosen = enough(chosen, spec)
-	rows := int64(0)
 	from, err := emptyRelation(columns)
 	if len(chosen) > 0 {
 		from, err = union(relations(originsOf(chosen)), columns)
-		rows = totalRows(chosen)
 	}
 	if err != nil {
-		return "", 0, err
+		return "", nil, err
 	}
 	sql, err := statement(spec, from)
-	return sql, rows, err
+	return sql, chosen, err
 }
 
 // columnsOf lists the columns that a spec reads, at least one, and checks that
@@ -215,7 +216,7 @@ func (snap *snapshot) choose(ids []string) ([]*partition, error) {
 // smallest, because a file's first page may be as large as its first row group,
 // and all threads would read one.
 func enough(partitions []*partition, spec *pushdown.Spec) []*partition {
-	if spec.Grouped() || spec.Limit == pushdown.NoLimit || len(spec.Filter) > 0 || len(spec.OrderBy) > 0 {
+	if !plainLimit(spec) {
 		return partitions
 	}
 	var best *partition
@@ -228,6 +229,11 @@ func enough(partitions []*partition, spec *pushdown.Spec) []*partition {
 		return partitions
 	}
 	return []*partition{best}
+}
+
+// plainLimit reports whether any rows will do.
+func plainLimit(spec *pushdown.Spec) bool {
+	return spec.Limit != pushdown.NoLimit && !spec.Grouped() && len(spec.Filter) == 0 && len(spec.OrderBy) == 0
 }
 
 func originsOf(partitions []*partition) []*described {

@@ -231,7 +231,7 @@ func (s *Source) scanHeap(ctx context.Context, spec *pushdown.Spec, columns []pu
 		return nil, err
 	}
 	rows, extent := rowsOf(heap)
-	r, err := s.run(ctx, spec, sql, rows)
+	r, err := s.run(ctx, spec, sql, rows, s.cfg.Engine.alloc)
 	if err != nil {
 		return nil, err
 	}

@@ -372,10 +372,15 @@ func scaling(from, to arrow.DataType) *big.Int {
 func (p *partition) version() string {
 	var b strings.Builder
 	for _, d := range p.origins {
-		if d.format == formatParquet && d.unsettled || d.stamp.settling(time.Now()) {
+		if !d.settled(time.Now()) {
 			return ""
 		}
 		fmt.Fprintf(&b, "%q %d %d %d %d;", d.origin.path, d.stamp.modified.UnixNano(), d.stamp.size, d.stamp.inode, d.stamp.changed)
 	}
 	return b.String()
+}
+
+// settled reports whether any change from now on would show in the stamp.
+func (d *described) settled(now time.Time) bool {
+	return !(d.format == formatParquet && d.unsettled) && !d.stamp.settling(now)
 }

@@ -47,6 +47,29 @@ func TestANarrowedScanIsWaitedFor(t *testing.T) {
 	require.False(t, g.Done())
 }
 
+// TestANarrowedScanThatRunsIsStillWaitedFor: it is as small as it was when it
+// started, whatever becomes known of others.
+func TestANarrowedScanThatRunsIsStillWaitedFor(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, table(t, "t", star, 5_000_000), table(t, "u", star, 100_000), table(t, "v", star, 1000), table(t, "w", "x BIGINT, y VARCHAR", 2))
+	p := e.plan(t, `SELECT t.b FROM t JOIN u ON t.a = u.a JOIN v ON u.b = v.b JOIN w ON t.b = w.x WHERE v.s = 'x' AND w.y = 'x'`)
+	sizes := map[string]int64{"t": 5_000_000, "u": 100_000, "v": 200, "w": 2}
+	var estimates []int64
+	at := map[string]int{}
+	for i, s := range p.Scans {
+		estimates = append(estimates, sizes[s.Table.Name])
+		at[s.Table.Name] = i
+	}
+	g := adapt.New(p, adapt.On, estimates)
+	g.Start(g.Ready())
+	finishWith(t, g, at["v"], "1", "2", "3", "4", "5", "6", "7", "8", "9")
+	require.Equal(t, []int{at["u"]}, g.Ready())
+	g.Start(g.Ready())
+	finishWith(t, g, at["w"], "1", "2")
+	require.Equal(t, adapt.Running, g.State(at["u"]))
+	require.False(t, g.Done())
+}
+
 // TestAScanThatHelpsNoMoreIsNotWaitedFor: of two that run, the first leaves so
 // little of the table that the second is not worth waiting for.
 func TestAScanThatHelpsNoMoreIsNotWaitedFor(t *testing.T) {

@@ -43,7 +43,7 @@ func New(p *plan.Plan, mode Mode, estimates []int64) *Graph {
 	if len(scans) != len(p.Scans) || repeats(scans) {
 		return nil
 	}
-	g := &Graph{root: p.Root, mode: mode, sizes: estimates, edges: Edges(p.Root), rules: Rules(), begun: time.Now()}
+	g := &Graph{root: p.Root, mode: mode, sizes: slices.Clone(estimates), edges: Edges(p.Root), rules: Rules(), begun: time.Now()}
 	for i, s := range p.Scans {
 		g.facts = append(g.facts, ScanFacts{ID: s.ID, State: Planned, Keys: keysNeeded(i, scans[i], g.edges)})
 	}
@@ -57,8 +57,12 @@ func New(p *plan.Plan, mode Mode, estimates []int64) *Graph {
 func (g *Graph) choose() {
 	scans := plan.Scans(g.root)
 	c := chooser{mode: g.mode, root: g.root, scans: scans, facts: g.facts, edges: g.edges, before: g.candidates,
-		estimates: expected(g.sizes, g.edges, scans, g.facts)}
+		estimates: g.expected()}
 	g.candidates = c.choose()
+}
+
+func (g *Graph) expected() []int64 {
+	return expected(g.sizes, g.edges, plan.Scans(g.root), g.facts)
 }
 
 // repeats reports whether one scan stands twice in a plan.
@@ -125,8 +129,10 @@ func (g *Graph) Start(stages []int) {
 		return
 	}
 	r := g.round("")
+	now := g.expected()
 	for _, i := range stages {
 		if g.facts[i].State == Planned {
+			g.sizes[i] = now[i] // with the filters that it starts with
 			g.facts[i].State = Running
 			r.Started = append(r.Started, g.facts[i].ID)
 			r.Why = append(r.Why, g.facts[i].ID+" first: "+g.candidates[i].why)
