@@ -69,6 +69,8 @@ type Config struct {
 	Version string
 	// Alloc allocates results; nil is the default allocator.
 	Alloc memory.Allocator
+	// Chaos is for tests, see exec.Config.
+	Chaos *exec.Chaos
 	// Registry receives the metrics; nil makes a private one.
 	Registry prometheus.Registerer
 	// Logger receives a line per query and per change of the federation.
@@ -126,7 +128,7 @@ func (c *Coordinator) build() (err error) {
 			EngineMemory: c.cfg.Engine.MemoryLimit, Registry: c.cfg.Registry,
 		}),
 		Engine: c.pool, Local: c.binder, Catalog: c.catalog, Alloc: c.cfg.Alloc,
-		Compression: c.cfg.Compression, Logger: c.cfg.Logger, Registry: c.cfg.Registry,
+		Compression: c.cfg.Compression, Chaos: c.cfg.Chaos, Logger: c.cfg.Logger, Registry: c.cfg.Registry,
 	})
 	var scopes func(context.Context) (*query.Scope, error)
 	if c.cfg.Access != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tributary-db/tributary/scanner"
 	memsource "github.com/tributary-db/tributary/scanner/memory"
+	"github.com/tributary-db/tributary/server"
 	"github.com/tributary-db/tributary/server/engine"
 	"github.com/tributary-db/tributary/server/query"
 )
@@ -74,7 +75,7 @@ func newHits(t *testing.T, d *duck, mem memory.Allocator, disabled [][]string) *
 	}
 	registry := prometheus.NewRegistry()
 	return &randomWorld{
-		duck: d, coordinator: startMeasured(t, nodes, mem, registry), registry: registry, tally: newTally(),
+		duck: d, coordinator: startWith(t, nodes, server.Config{Alloc: mem, Registry: registry}), registry: registry, tally: newTally(),
 		inputs: map[string]engine.Input{"hits": fixed{all}}, views: []engine.View{{Schema: "main", Name: "hits", Input: "hits"}},
 	}
 }

@@ -56,17 +56,16 @@ func serveScanner(t *testing.T, s *scanner.Scanner, lis net.Listener) {
 // SQL listener: tests use its Service.
 func startCluster(t *testing.T, nodes []node, mem memory.Allocator) *server.Coordinator {
 	t.Helper()
-	return startMeasured(t, nodes, mem, prometheus.NewRegistry())
+	return startWith(t, nodes, server.Config{Alloc: mem})
 }
 
-// startMeasured is startCluster with a registry for the coordinator's metrics.
-func startMeasured(t *testing.T, nodes []node, mem memory.Allocator, registry prometheus.Registerer) *server.Coordinator {
+// startWith is startCluster with a coordinator of some configuration.
+func startWith(t *testing.T, nodes []node, cfg server.Config) *server.Coordinator {
 	t.Helper()
-	var addrs []string
 	for _, n := range nodes {
-		addrs = append(addrs, startScanner(t, n, mem))
+		cfg.Scanners = append(cfg.Scanners, startScanner(t, n, cfg.Alloc))
 	}
-	return startCoordinator(t, server.Config{Scanners: addrs, Alloc: mem, Registry: registry})
+	return startCoordinator(t, cfg)
 }
 
 // startCoordinator waits until all scanners are there.

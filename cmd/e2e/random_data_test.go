@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -23,6 +24,7 @@ import (
 	memsource "github.com/tributary-db/tributary/scanner/memory"
 	"github.com/tributary-db/tributary/server"
 	"github.com/tributary-db/tributary/server/engine"
+	"github.com/tributary-db/tributary/server/exec"
 )
 
 // randomColumn is a column that random tables may have. Doubles named "d" are
@@ -246,6 +248,7 @@ type recipe struct {
 	tables   []*randomTable
 	disabled [][]string // what each scanner is unable to do
 	inFiles  bool
+	chaos    *exec.Chaos // nil for none
 }
 
 func randomRecipe(seed uint64) recipe {
@@ -253,6 +256,9 @@ func randomRecipe(seed uint64) recipe {
 	out := recipe{seed: seed, inFiles: r.IntN(2) == 0, disabled: make([][]string, 1+r.IntN(3))}
 	for i := range out.disabled {
 		out.disabled[i] = withheld[r.IntN(len(withheld))]
+	}
+	if draw(seed, "chaos", 0).IntN(2) == 0 {
+		out.chaos = &exec.Chaos{Seed: seed, Delay: 2 * time.Millisecond, Repeats: 3}
 	}
 	out.tables = []*randomTable{newRandomTable(r, "t1", out.inFiles), newRandomTable(r, "t2", out.inFiles)}
 	for _, t := range out.tables {
@@ -296,7 +302,7 @@ func newWorld(t *testing.T, d *duck, mem memory.Allocator, rec recipe) *randomWo
 			nodes[i].tables = append(nodes[i].tables, scanner.Table{Name: tab.name, Source: src})
 		}
 	}
-	w.coordinator = startMeasured(t, nodes, mem, w.registry)
+	w.coordinator = startWith(t, nodes, server.Config{Alloc: mem, Registry: w.registry, Chaos: rec.chaos})
 	return w
 }
 

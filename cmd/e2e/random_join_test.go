@@ -9,8 +9,9 @@ import (
 // every rung, waiting for none and for all that can be waited for.
 func TestRandomJoins(t *testing.T) {
 	t.Parallel()
-	randomly(t, "joins", (*sqlGen).keyed, func(string) []way {
-		return []way{{"full", "1048576", "always"}, {"filter", "200", "always"}, {"full", "1048576", "off"}}
+	randomly(t, "joins", (*sqlGen).keyed, func(sql string) []way {
+		r := draw(0, sql, 0)
+		return []way{{"full", "1048576", "always", ""}, {"full", "1048576", "always", drawDisabled(r)}, {"filter", "200", "always", drawDisabled(r)}, {"full", "1048576", "off", ""}}
 	})
 }
 

@@ -205,7 +205,7 @@ func (rec recipe) only(rows []rowAt) recipe {
 // String prints the world so that it can be made again.
 func (rec recipe) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d, scanners without %q, in files %t\n", rec.seed, rec.disabled, rec.inFiles)
+	fmt.Fprintf(&b, "seed %d, scanners without %q, in files %t, chaos %t\n", rec.seed, rec.disabled, rec.inFiles, rec.chaos != nil)
 	for _, t := range rec.tables {
 		var columns []string
 		for _, c := range t.columns {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +20,9 @@ import (
 
 	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/server/adapt"
 	"github.com/tributary-db/tributary/server/engine"
+	"github.com/tributary-db/tributary/server/plan"
 	"github.com/tributary-db/tributary/server/query"
 )
 
@@ -62,11 +65,12 @@ type way struct {
 	pushdown string
 	batch    string // target in bytes: a row or so, a few rows, the default
 	adaptive string
+	disabled string // rules
 }
 
 func (v way) settings(t *testing.T) query.Settings {
 	set := query.DefaultSettings()
-	for name, value := range map[string]string{"pushdown": v.pushdown, "batch_bytes": v.batch, "adaptive": v.adaptive,
+	for name, value := range map[string]string{"pushdown": v.pushdown, "disabled_rules": v.disabled, "batch_bytes": v.batch, "adaptive": v.adaptive,
 		"compression": codec.Compressions()[(len(v.pushdown)+len(v.batch))%len(codec.Compressions())]} {
 		require.NoError(t, set.Set(name, value))
 	}
@@ -87,9 +91,22 @@ func adaptives() (out []string) {
 func ways(sql string) (out []way) {
 	for i, level := range []string{"full", "filter", "off"} {
 		r := draw(uint64(i), sql, 0)
-		out = append(out, way{level, pick(r, []string{"1", "200", "1048576"}), pick(r, adaptives())})
+		out = append(out, way{level, pick(r, []string{"1", "200", "1048576"}), pick(r, adaptives()), drawDisabled(r)})
 	}
 	return out
+}
+
+// drawDisabled is a random set of rules to do without, mostly none.
+func drawDisabled(r *rand.Rand) string {
+	var out []string
+	for some := r.IntN(3) == 0; some; some = false {
+		for _, name := range slices.Concat(plan.OptionalRules(), adapt.OptionalRules()) {
+			if r.IntN(4) == 0 {
+				out = append(out, name)
+			}
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // ask compares one statement at every rung.

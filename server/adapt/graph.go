@@ -36,14 +36,15 @@ type Change struct {
 // New returns the graph of a plan, or nil when no scan is worth waiting for.
 // estimates are the rows that the scans are expected to yield, -1 for unknown.
 func New(p *plan.Plan, mode Mode, estimates []int64) *Graph {
-	if mode != On && mode != Always || p.Kind != plan.Residual || len(p.Scans) < 2 {
+	rules := enabled(p.Options.Disabled)
+	if mode != On && mode != Always || p.Kind != plan.Residual || len(p.Scans) < 2 || rules == nil {
 		return nil
 	}
 	scans := plan.Scans(p.Root)
 	if len(scans) != len(p.Scans) || repeats(scans) {
 		return nil
 	}
-	g := &Graph{root: p.Root, mode: mode, sizes: slices.Clone(estimates), edges: Edges(p.Root), rules: Rules(), begun: time.Now()}
+	g := &Graph{root: p.Root, mode: mode, sizes: slices.Clone(estimates), edges: Edges(p.Root), rules: rules, begun: time.Now()}
 	for i, s := range p.Scans {
 		g.facts = append(g.facts, ScanFacts{ID: s.ID, State: Planned, Keys: keysNeeded(i, scans[i], g.edges)})
 	}
@@ -123,7 +124,7 @@ func (g *Graph) Filters(i int) []plan.RuntimeFilter {
 // Rounds are the rounds so far.
 func (g *Graph) Rounds() []Round { return slices.Clone(g.rounds) }
 
-// Start notes that stages were started.
+// Start notes that stages were started, those of them that had not been.
 func (g *Graph) Start(stages []int) {
 	if len(stages) == 0 {
 		return
@@ -138,7 +139,9 @@ func (g *Graph) Start(stages []int) {
 			r.Why = append(r.Why, g.facts[i].ID+" first: "+g.candidates[i].why)
 		}
 	}
-	g.rounds = append(g.rounds, r)
+	if len(r.Started) > 0 {
+		g.rounds = append(g.rounds, r)
+	}
 }
 
 // Finish notes that a stage has yielded all its rows and runs the rules. A stage

@@ -118,6 +118,16 @@ func TestAnEmptyStageEndsAll(t *testing.T) {
 	require.Empty(t, c.Stop)
 	require.True(t, g.Done())
 	require.Empty(t, g.Ready())
+	rounds := g.Rounds()
+	for _, i := range c.Removed { // whatever is still said about them
+		g.Start([]int{i})
+		require.Equal(t, adapt.Change{}, finishWith(t, g, i, "1"))
+		require.Equal(t, adapt.Removed, g.State(i))
+		require.Empty(t, g.Filters(i))
+	}
+	require.Equal(t, adapt.Change{}, finishWith(t, g, first[0], "1"), "again, and another one")
+	require.Empty(t, g.Ready())
+	require.Equal(t, rounds, g.Rounds())
 }
 
 // TestLateAndRepeatedEventsChangeNothing: a stage that has ended, was never

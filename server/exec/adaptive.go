@@ -174,7 +174,9 @@ func (w *waiting) begin(ready []int) error {
 		}
 		s.open, s.state = open, adapt.Running
 		keys := w.graph.Keys(i)
-		w.pulls.Go(func() { w.events <- event{i, s.pull(w.ctx, keys, &w.room)} })
+		w.pulls.Go(func() {
+			w.query.exec.cfg.Chaos.report(w.ctx, w.query.plan.SQL, event{i, s.pull(w.ctx, keys, &w.room)}, w.events)
+		})
 	}
 	return nil
 }

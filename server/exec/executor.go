@@ -56,6 +56,8 @@ type Config struct {
 	Compression codec.Compression
 	// HeldBytes bounds what a query holds of the scans that others wait for.
 	HeldBytes int64
+	// Chaos disturbs adaptive queries, for tests; nil in all else.
+	Chaos *Chaos
 	// Logger gets failed scans.
 	Logger zerolog.Logger
 	// Registry gets the metrics; nil for none.

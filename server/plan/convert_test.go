@@ -97,7 +97,7 @@ func TestInlineIsBounded(t *testing.T) {
 	v, why := viewOf(n)
 	require.Nil(t, v)
 	require.Contains(t, why, "too large")
-	root, fired, err := applyRules(&Aggregate{Input: n, Keys: []Expr{ref}}, PushdownFull)
+	root, fired, err := applyRules(&Aggregate{Input: n, Keys: []Expr{ref}}, rules(PushdownFull))
 	require.NoError(t, err)
 	require.Empty(t, fired)
 	require.Contains(t, reasonsOf(root)[0], "too large")

@@ -19,6 +19,9 @@ func (p *Plan) explain(stats *Stats) string {
 	w := &explainer{stats: stats}
 	w.line(0, "plan: %s (%s)", p.Kind, kindText(p.Kind))
 	w.line(0, "pushdown: %s", p.Options.Pushdown)
+	if p.Options.Disabled != "" {
+		w.line(0, "disabled rules: %s", p.Options.Disabled)
+	}
 	for _, r := range p.Reasons {
 		w.line(0, "reason: %s", r)
 	}

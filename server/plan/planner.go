@@ -49,6 +49,8 @@ const (
 type Options struct {
 	// Pushdown is PushdownFull when empty.
 	Pushdown Pushdown
+	// Disabled are the rules to do without.
+	Disabled Disabled
 	// NoStatistics plans as if nothing were known of the partitions: such a plan
 	// does not become stale when rows change.
 	NoStatistics bool
@@ -142,7 +144,7 @@ func (p *Plan) residual(root Node, snap *catalog.Snapshot) error {
 	if err := usableTables(read, snap); err != nil {
 		return err
 	}
-	root, fired, err := applyRules(root, p.Options.Pushdown)
+	root, fired, err := applyRules(root, p.Options.rules())
 	if err != nil {
 		return err
 	}

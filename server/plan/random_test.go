@@ -19,7 +19,7 @@ func randomStatement(t *rapid.T) string {
 	if n := rapid.IntRange(0, 3).Draw(t, "conjuncts"); n > 0 {
 		where = " WHERE " + strings.Join(rapid.SliceOfN(rapid.Custom(randomPredicate), n, n).Draw(t, "where"), pick("and", " AND ", " AND ", " OR "))
 	}
-	switch pick("form", "rows", "distinct", "group", "group", "total", "topn") {
+	switch pick("form", "rows", "distinct", "group", "group", "total", "topn", "topn", "limited", "alternatives") {
 	case "rows":
 		return "SELECT a, s, d FROM " + source + where
 	case "distinct":
@@ -30,6 +30,10 @@ func randomStatement(t *rapid.T) string {
 		return fmt.Sprintf("SELECT %s AS k, %s FROM %s%s GROUP BY k%s", key, randomAggregates(t), source, where, having)
 	case "total":
 		return "SELECT " + randomAggregates(t) + " FROM " + source + where
+	case "limited":
+		return fmt.Sprintf("SELECT count(*) FROM (SELECT a FROM %s LIMIT %d)", source, rapid.IntRange(0, 30).Draw(t, "limit"))
+	case "alternatives":
+		return "SELECT x.a, y.v FROM t x JOIN u y ON x.a = y.a WHERE (x.s = 'x' AND y.v > 0) OR (" + pick("alternative", "x.d > 50", "x.b = 3", "x.bo") + " AND y.s = 'x')"
 	}
 	order := fmt.Sprintf(" ORDER BY %s%s, b, a, s, d LIMIT %d", pick("key", "a", "s", "d", "b"), pick("direction", "", " DESC", " NULLS FIRST"), rapid.IntRange(0, 30).Draw(t, "limit"))
 	return "SELECT a, b, s, d FROM " + source + where + order
@@ -93,7 +97,7 @@ func TestRandomStatements(t *testing.T) {
 		slices.Sort(want)
 		root := w.bind(t, sql)
 		level := rapid.SampledFrom(levels()).Draw(rt, "level")
-		requireIdempotent(t, root, level, sql)
+		requireIdempotent(t, root, rules(level), sql)
 		p, err := planner.Plan(t.Context(), sql, w.snap, Options{Pushdown: level})
 		require.NoError(rt, err, sql)
 		got := w.execute(t, p)

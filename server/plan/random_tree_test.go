@@ -222,8 +222,8 @@ func TestRandomTrees(t *testing.T) {
 			return // joins of joins of everything
 		}
 		level := rapid.SampledFrom(levels()).Draw(rt, "level")
-		requireIdempotent(rt, root, level, text)
-		out, _, err := applyRules(root, level)
+		requireIdempotent(rt, root, rules(level), text)
+		out, _, err := applyRules(root, rules(level))
 		require.NoError(rt, err, text)
 		want, err := w.runTree(t, root)
 		if status.CodeOf(err) == status.Unimplemented {

@@ -29,7 +29,7 @@ func TestNoScanIsSilent(t *testing.T) {
 		"SELECT reverse(s) FROM t":                                             {},
 		"SELECT sum(b) OVER () FROM (SELECT b FROM t UNION ALL SELECT 1 AS b)": {"window functions stay"},
 	} {
-		root, fired, err := applyRules(env.bind(t, sql), PushdownFull)
+		root, fired, err := applyRules(env.bind(t, sql), rules(PushdownFull))
 		require.NoError(t, err, sql)
 		got := reasonsOf(root)
 		require.Len(t, got, len(want), "%s: %q", sql, got)

@@ -57,12 +57,12 @@ func rules(level Pushdown) []Rule {
 	return out
 }
 
-// applyRules runs the rules of a rung and returns the names of those that
-// changed the plan.
-func applyRules(root Node, level Pushdown) (Node, []string, error) {
+// applyRules runs rules in order and returns the names of those that changed the
+// plan.
+func applyRules(root Node, rules []Rule) (Node, []string, error) {
 	var fired []string
 	types := root.Columns()
-	for _, r := range rules(level) {
+	for _, r := range rules {
 		next, changed, err := r.Apply(root)
 		if status.CodeOf(err) == status.InvalidArgument {
 			return nil, nil, err // the statement's fault, not the rule's

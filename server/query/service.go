@@ -154,7 +154,11 @@ func (s *Service) planned(ctx context.Context, st *Statement) (*plan.Plan, error
 	if st.part != nil {
 		return st.part.Plan(snap)
 	}
-	return st.scope.plans.plan(ctx, qualified(st.Command.SQL), snap, plan.Options{Pushdown: st.Settings.Pushdown, NoStatistics: st.restless})
+	return st.scope.plans.plan(ctx, qualified(st.Command.SQL), snap, st.planOptions())
+}
+
+func (st *Statement) planOptions() plan.Options {
+	return plan.Options{Pushdown: st.Settings.Pushdown, Disabled: st.Settings.DisabledRules, NoStatistics: st.restless}
 }
 
 // refresh plans st again when its plan is old or was used, and fails when the

@@ -30,6 +30,8 @@ type Settings struct {
 	StatementTimeout time.Duration `json:"statement_timeout"`
 	// Adaptive says whether scans are run first that can narrow others.
 	Adaptive adapt.Mode `json:"adaptive"`
+	// DisabledRules are rules of the planner and of adaptive execution to do without.
+	DisabledRules plan.Disabled `json:"disabled_rules,omitempty"`
 	// ResultTypes says which Arrow types results have.
 	ResultTypes ResultTypes `json:"result_types"`
 	// PartitionedResults says whether a result may have several endpoints.
@@ -104,6 +106,10 @@ var settings = map[string]setting{
 			s.Adaptive = adapt.Mode(strings.ToLower(v))
 			return oneOf(string(s.Adaptive), string(adapt.On), string(adapt.Off), string(adapt.Always))
 		},
+	},
+	"disabled_rules": {
+		get: func(s *Settings) string { return string(s.DisabledRules) },
+		set: func(s *Settings, v string) (err error) { s.DisabledRules, err = parseDisabledRules(v); return },
 	},
 	"exchange":        fixed("coordinator"),
 	"partial_results": fixed("off"),

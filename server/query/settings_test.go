@@ -43,6 +43,7 @@ func TestSettingsRefuse(t *testing.T) {
 		{"partitioned_results", "many", status.InvalidArgument},
 		{"compression", "rar", status.InvalidArgument},
 		{"adaptive", "perhaps", status.InvalidArgument},
+		{"disabled_rules", "check", status.InvalidArgument},
 		{"memory_limit", "1GB", status.InvalidArgument},
 		{"enable_external_access", "true", status.InvalidArgument},
 	} {
