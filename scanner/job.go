@@ -40,6 +40,9 @@ type job struct {
 // newJob divides spec, which is valid over schema, between source and kernels.
 func (s *Scanner) newJob(ctx context.Context, t *table, source Source, schema *arrow.Schema, spec pushdown.Spec, out sink) (j *job, err error) {
 	defer s.recovered(t, &err)
+	if source, err = s.fromMemory(ctx, source, spec.WithCarrier(schema)); err != nil {
+		return nil, status.Wrap(status.Internal, err, "table %s of scanner %q", t.name, s.cfg.Name)
+	}
 	caps := source.Capabilities()
 	unreduced := spec.Unreduced()
 	split := pushdown.Split(unreduced.WithCarrier(schema), caps)
@@ -61,6 +64,21 @@ func (s *Scanner) newJob(ctx context.Context, t *table, source Source, schema *a
 		return j, err
 	}
 	return j, j.share()
+}
+
+// fromMemory is the source of the rows that a spec reads if they are in memory, or
+// the given one.
+func (s *Scanner) fromMemory(ctx context.Context, source Source, spec pushdown.Spec) (Source, error) {
+	k, ok := source.(Keeper)
+	if !ok {
+		return source, nil
+	}
+	kept, err := k.Kept(ctx, spec)
+	if kept == nil || err != nil {
+		return source, err
+	}
+	s.metrics.kept.Inc()
+	return kept, nil
 }
 
 // reads divides what is asked of a source: into the pieces that it makes, or one

@@ -15,6 +15,7 @@ type metrics struct {
 	open        atomic.Int64
 	scans       *prometheus.CounterVec
 	failed      *prometheus.CounterVec
+	kept        prometheus.Counter
 	rowsScanned prometheus.Counter
 	rowsSent    prometheus.Counter
 	bytesSent   prometheus.Counter
@@ -37,6 +38,7 @@ func newMetrics() *metrics {
 	m := &metrics{
 		scans:       vector("scans_total", "Scans by mode: aggregate, filter, rows, flight for plain Flight reads, or direct for tickets of a coordinator.", "mode"),
 		failed:      vector("scan_errors_total", "Scans that failed, by status code.", "code"),
+		kept:        counter("kept_scans_total", "Scans of rows that the source had in memory."),
 		rowsScanned: counter("rows_scanned_total", "Table rows read."),
 		rowsSent:    counter("rows_sent_total", "Result rows sent."),
 		bytesSent:   counter("bytes_sent_total", "Encoded bytes of the result rows sent."),
@@ -48,7 +50,7 @@ func newMetrics() *metrics {
 	open := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: namespace, Subsystem: subsystem, Name: "open_scans", Help: "Scans that run now.",
 	}, func() float64 { return float64(m.open.Load()) })
-	m.all = []prometheus.Collector{m.scans, m.failed, m.rowsScanned, m.rowsSent, m.bytesSent, m.seconds, open}
+	m.all = []prometheus.Collector{m.scans, m.failed, m.kept, m.rowsScanned, m.rowsSent, m.bytesSent, m.seconds, open}
 	return m
 }
 

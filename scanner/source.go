@@ -49,6 +49,15 @@ type Splitter interface {
 	Split(ctx context.Context, spec pushdown.Spec, workers int) ([]Piece, error)
 }
 
+// Keeper is a Source that may have rows in memory, which it yields faster than it
+// runs a spec.
+type Keeper interface {
+	Source
+	// Kept returns a source of the rows that a spec reads, of the same partitions
+	// and columns; nil when they are not all in memory.
+	Kept(ctx context.Context, spec pushdown.Spec) (Source, error)
+}
+
 // Piece is a part of a scan, read by one worker.
 type Piece struct {
 	// Partition is where it lies, for errors; empty when that is several.

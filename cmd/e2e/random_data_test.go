@@ -384,7 +384,8 @@ func (t *randomTable) negativeZero(p int) bool {
 // files writes each partition to a Parquet file or a DuckDB database.
 func (t *randomTable) files(tb *testing.T, seed uint64, own []int) scanner.Source {
 	dir := tb.TempDir()
-	eng, err := fileSource.NewEngine(fileSource.EngineConfig{TempDir: dir, Threads: 1, Warm: 1})
+	keep := int64(draw(seed, t.name+" kept", 0).IntN(2)) << 24 // half of them from memory
+	eng, err := fileSource.NewEngine(fileSource.EngineConfig{TempDir: dir, Threads: 1, Warm: 1, KeepBytes: keep})
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, eng.Close()) })
 	cfg := fileSource.Config{Engine: eng, PieceBytes: 1 << draw(seed, t.name+" pieces", 0).IntN(12)} // many are read in pieces
@@ -392,9 +393,11 @@ func (t *randomTable) files(tb *testing.T, seed uint64, own []int) scanner.Sourc
 		part := fileSource.PartitionConfig{ID: strconv.Itoa(p)}
 		path := filepath.Join(dir, part.ID)
 		rows := t.partSQL(p)
-		if !t.onlyTables && !t.negativeZero(p) && draw(seed, t.name+" file", p).IntN(2) == 0 {
+		if !t.onlyTables && !t.negativeZero(p) && (keep > 0 || draw(seed, t.name+" file", p).IntN(2) == 0) {
 			part.Files = []string{path + ".parquet"}
 			execFile(tb, "", "COPY ("+rows+") TO '"+path+".parquet'")
+			old := time.Now().Add(-time.Minute) // what was just written might still change
+			require.NoError(tb, os.Chtimes(path+".parquet", old, old))
 		} else {
 			part.Database, part.Table = path+".duckdb", "rows"
 			execFile(tb, part.Database, "CREATE TABLE rows AS "+rows)

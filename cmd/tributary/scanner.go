@@ -27,6 +27,7 @@ type scannerCmd struct {
 	Workers    int      `help:"Partitions scanned at once; 0 is one a core." default:"0"`
 	Threads    int      `help:"DuckDB threads; 0 is one a core." default:"0"`
 	Memory     byteSize `help:"DuckDB memory." default:"4GiB"`
+	KeepMemory byteSize `help:"Memory for the rows of small partitions (up to 16 MiB each), which are then not read again until their files change; 0 for none." default:"128MiB"`
 	TempDir    string   `help:"Where DuckDB spills; the default is the system's."`
 }
 
@@ -65,7 +66,7 @@ func (c *scannerCmd) Run(ctx context.Context, out *console) (err error) {
 	if err != nil {
 		return err
 	}
-	engine, err := duckdb.NewEngine(duckdb.EngineConfig{Threads: c.Threads, MemoryLimit: int64(c.Memory), TempDir: c.TempDir})
+	engine, err := duckdb.NewEngine(duckdb.EngineConfig{Threads: c.Threads, MemoryLimit: int64(c.Memory), TempDir: c.TempDir, KeepBytes: int64(c.KeepMemory)})
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,9 @@ type EngineConfig struct {
 	MaxTempBytes int64
 	// Warm is the number of idle connections kept; 0 means 16.
 	Warm int
+	// KeepBytes is the memory for rows of small partitions, which stay there from
+	// their second scan on; 0 keeps none.
+	KeepBytes int64
 	// Alloc allocates Arrow buffers; nil means the default allocator.
 	Alloc memory.Allocator
 }
@@ -39,6 +42,7 @@ type Engine struct {
 	alloc memory.Allocator
 	temp  string
 	warm  int
+	keep  keep
 
 	mu       sync.Mutex
 	idle     []bind.Connection
@@ -57,7 +61,8 @@ func NewEngine(cfg EngineConfig) (*Engine, error) {
 	if err != nil {
 		return nil, status.Wrap(status.FailedPrecondition, err, "cannot make a directory for temporary data")
 	}
-	e := &Engine{alloc: cfg.Alloc, temp: temp, warm: cfg.Warm, attached: map[string]*attachment{}}
+	e := &Engine{alloc: cfg.Alloc, temp: temp, warm: cfg.Warm, attached: map[string]*attachment{},
+		keep: keep{budget: cfg.KeepBytes, rows: map[*partition]*keptRows{}}}
 	if e.alloc == nil {
 		e.alloc = memory.DefaultAllocator
 	}

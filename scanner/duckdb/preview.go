@@ -104,27 +104,3 @@ func (k *keeper) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	}
 	return batch, err
 }
-
-// replay yields rows that were kept.
-type replay struct {
-	batches []arrow.RecordBatch
-	rows    int64
-}
-
-func (r *replay) Next(ctx context.Context) (arrow.RecordBatch, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, engineError(ctx, "")
-	}
-	if len(r.batches) == 0 {
-		return nil, io.EOF
-	}
-	batch := r.batches[0]
-	r.batches = r.batches[1:]
-	r.rows += batch.NumRows()
-	batch.Retain()
-	return batch, nil
-}
-
-func (r *replay) RowsScanned() int64 { return r.rows }
-
-func (r *replay) Close() error { return nil }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -31,6 +33,10 @@ type partition struct {
 	stats map[string]codec.ColumnStats
 	// promised follows from the names of directories.
 	promised promises.Promise
+	// scans counts those that might be answered from memory; loading is held while
+	// the rows are read into it.
+	scans   atomic.Int64
+	loading sync.Mutex
 }
 
 func (p *partition) rows() int64 {
@@ -87,6 +93,9 @@ func (s *Source) refresh(ctx context.Context) (*snapshot, error) {
 		snap := s.build(ctx, found)
 		if err := ctx.Err(); err != nil { // what was seen may be half read
 			return nil, engineError(ctx, "")
+		}
+		if s.snap != nil {
+			s.cfg.Engine.keep.forget(s.snap.partitions)
 		}
 		s.snap = snap
 	}
