@@ -326,13 +326,13 @@ func TestMetrics(t *testing.T) {
 	require.Error(t, err)
 	eventually(t, func() bool { return r.OpenScans() == 0 })
 	names := []string{
-		"tributary_scanner_bytes_sent_total", "tributary_scanner_open_scans", "tributary_scanner_rows_scanned_total",
+		"tributary_scanner_bytes_sent_total", "tributary_scanner_kept_scans_total", "tributary_scanner_open_scans", "tributary_scanner_rows_scanned_total",
 		"tributary_scanner_rows_sent_total", "tributary_scanner_scan_errors_total", "tributary_scanner_scan_seconds",
 		"tributary_scanner_scans_total",
 	}
 	n, err := testutil.GatherAndCount(registry, names...)
 	require.NoError(t, err)
-	require.Equal(t, 9, n, "two modes of scans and seconds")
+	require.Equal(t, 10, n, "two modes of scans and seconds")
 	families, err := registry.Gather()
 	require.NoError(t, err)
 	require.Len(t, families, len(names))
