@@ -1,0 +1,43 @@
+"""A Ballista cluster and its client, for bench/peers.py.
+
+usage: bench/peer_ballista.py DIRECTORY SCHEDULER_PORT EXECUTOR_PORT
+
+A scheduler and an executor with two tasks; the table is vqueue_meta. For each line of input, a statement as JSON,
+there is a line of output, as JSON: the seconds to the last row, and the rows, or the error. Needs the environment
+that bench/peers.sh makes.
+"""
+
+import json
+import sys
+import time
+
+from ballista import BallistaExecutor, BallistaScheduler, BallistaSessionContext
+
+# What made it fastest on two cores.
+SETTINGS = {"datafusion.execution.target_partitions": "2", "ballista.planner.adaptive.enabled": "true"}
+
+
+def run(ctx, sql):
+    begun = time.perf_counter()
+    rows = sum(batch.num_rows for batch in ctx.sql(sql).collect())
+    return {"seconds": time.perf_counter() - begun, "rows": rows}
+
+
+def main():
+    directory, scheduler_port, executor_port = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    scheduler = BallistaScheduler("127.0.0.1", scheduler_port)
+    scheduler.start()
+    executor = BallistaExecutor(executor_port, "127.0.0.1", "127.0.0.1", scheduler_port, 2)
+    executor.start()
+    ctx = BallistaSessionContext(f"df://127.0.0.1:{scheduler_port}", cluster_config=SETTINGS)
+    ctx.sql(f"CREATE EXTERNAL TABLE vqueue_meta STORED AS PARQUET LOCATION '{directory}/'")
+    for line in sys.stdin:
+        try:
+            answer = run(ctx, json.loads(line))
+        except Exception as e:  # whatever it is, it is the answer
+            answer = {"error": str(e)}
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()
