@@ -48,7 +48,7 @@ func run(ctx context.Context, o options, only string) error {
 	parts := []struct {
 		name string
 		run  func(context.Context, options) ([]result, error)
-	}{{"links", links}, {"load", load}, {"memory", slowClient}}
+	}{{"links", links}, {"load", load}, {"memory", memoryUse}}
 	all := map[string][]result{}
 	for _, p := range parts {
 		if !strings.Contains(only, p.name) {

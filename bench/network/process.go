@@ -26,7 +26,12 @@ func (p *process) stop() {
 	_ = p.cmd.Wait()
 }
 
-// peakRSS is the most memory that the process has had, in bytes.
+// resetPeakRSS lets peakRSS count from now.
+func (p *process) resetPeakRSS() error {
+	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte("5"), 0)
+}
+
+// peakRSS is the most memory that the process has had since resetPeakRSS, in bytes.
 func (p *process) peakRSS() (int64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
