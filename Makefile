@@ -163,6 +163,11 @@ bench: build python ## benchmarks side by side; see bench/README.md
 	TRIBUTARY_BIN=$(CURDIR)/$(BIN) .venv/bin/python bench/run.py
 	$(GO) run ./bench/network
 
+.PHONY: peers
+peers: build python ## the same queries by other engines, where they can be had
+	PYTHON=$(PYTHON) bench/peers.sh
+	TRIBUTARY_BIN=$(CURDIR)/$(BIN) .venv/bin/python bench/peers.py
+
 .PHONY: clean
 clean: ## remove what the other targets made
 	rm -rf bin .venv .cache .tools

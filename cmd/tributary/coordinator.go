@@ -87,6 +87,7 @@ func (c *coordinatorCmd) Run(ctx context.Context, out *console) (err error) {
 		return errors.Join(err, lis.Close())
 	}
 	defer func() { err = errors.Join(err, endSystem()) }()
+	limitHeap(c.MaxMemory)
 	coordinator, err := server.New(ctx, cfg)
 	if err != nil {
 		return errors.Join(err, lis.Close())
