@@ -70,9 +70,11 @@ func (t *Target) narrow(r *RemoteScan, filters []pushdown.Expr) {
 	t.Split.Remote = remote.Canonical()
 }
 
-// evaluates reports whether the scanner runs a filter over rows of the table.
+// evaluates reports whether the scanner runs a filter over the rows that it sends:
+// where it has one of their columns another way it sends them as they are.
 func (t *Target) evaluates(table *catalog.Table, filter pushdown.Expr) bool {
 	rows := pushdown.Spec{Table: table.ID(), Partitions: t.Partitions, Filter: []pushdown.Expr{filter}, Limit: pushdown.NoLimit}
-	rows.Columns = rows.InputColumns()
+	rows.Columns = t.Split.Remote.ReadColumns()
+	rows.Columns = rows.InputColumns() // with the filter's
 	return SplitFor(table, t.Scanner, rows).Residual == nil
 }
