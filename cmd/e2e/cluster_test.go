@@ -73,7 +73,8 @@ func startCoordinator(t *testing.T, cfg server.Config) *server.Coordinator {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	cfg.Refresh, cfg.Logger, cfg.Engine = time.Minute, zerolog.Nop(), engine.Config{Warm: 1, Threads: 2}
+	cfg.Refresh, cfg.Logger = time.Minute, zerolog.Nop()
+	cfg.Engine.Warm, cfg.Engine.Threads = 1, 2
 	c, err := server.New(ctx, cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
