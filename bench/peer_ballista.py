@@ -8,6 +8,7 @@ that bench/peers.sh makes.
 """
 
 import json
+import socket
 import sys
 import time
 
@@ -23,12 +24,24 @@ def run(ctx, sql):
     return {"seconds": time.perf_counter() - begun, "rows": rows}
 
 
+def wait_for(port):
+    """An executor that finds no scheduler dies without a word, and every query waits for it."""
+    for _ in range(300):
+        with socket.socket() as s:
+            if s.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    sys.exit(f"the scheduler does not listen on port {port}")
+
+
 def main():
     directory, scheduler_port, executor_port = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     scheduler = BallistaScheduler("127.0.0.1", scheduler_port)
     scheduler.start()
+    wait_for(scheduler_port)
     executor = BallistaExecutor(executor_port, "127.0.0.1", "127.0.0.1", scheduler_port, 2)
     executor.start()
+    wait_for(executor_port)
     ctx = BallistaSessionContext(f"df://127.0.0.1:{scheduler_port}", cluster_config=SETTINGS)
     ctx.sql(f"CREATE EXTERNAL TABLE vqueue_meta STORED AS PARQUET LOCATION '{directory}/'")
     for line in sys.stdin:
