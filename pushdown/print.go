@@ -79,7 +79,8 @@ type printer struct {
 
 func (p *printer) typed(t arrow.DataType) {
 	if p.exact {
-		p.WriteString("::" + typeText(t))
+		p.WriteString("::")
+		p.WriteString(typeText(t))
 	}
 }
 

@@ -69,9 +69,10 @@ func listSQL(in pushdown.In) string {
 // element is a value in the text of a list; not ok for one that a list does not
 // bring back exactly.
 func element(s scalar.Scalar) (string, bool) {
+	if text, ok := pushdown.IntegerText(s); ok {
+		return text, true
+	}
 	switch s := s.(type) {
-	case *scalar.Int8, *scalar.Int16, *scalar.Int32, *scalar.Int64, *scalar.Uint8, *scalar.Uint16, *scalar.Uint32, *scalar.Uint64:
-		return s.String(), true
 	case *scalar.Date32:
 		return strconv.Itoa(int(s.Value)), !strings.Contains(dateLiteral(int64(s.Value)), "infinity")
 	case *scalar.String, *scalar.LargeString:
