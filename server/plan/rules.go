@@ -27,6 +27,8 @@ func rules(level Pushdown) []Rule {
 		{columnPruning{}, []Pushdown{PushdownFull, PushdownFilter, PushdownOff}},
 		// DuckDB leaves some filters in the scans: without pushdown they come out.
 		{filterLift{}, []Pushdown{PushdownOff}},
+		// Before what asks for inner joins.
+		{outerJoin{}, []Pushdown{PushdownFull, PushdownFilter}},
 		// Before filters move: what it finds they take along.
 		{impliedFilter{}, []Pushdown{PushdownFull, PushdownFilter}},
 		// First of the moving rules: an aggregate or a limit may only follow

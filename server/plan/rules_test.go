@@ -212,15 +212,15 @@ func TestRuleNames(t *testing.T) {
 		return mapSlice(rules(level), func(r Rule) string { return r.Name() })
 	}
 	require.Equal(t, []string{
-		"column_pruning", "implied_filter", "filter_pushdown", "column_pruning", "aggregate_pushdown", "distinct_pushdown", "topn_pushdown", "limit_pushdown",
+		"column_pruning", "outer_join", "implied_filter", "filter_pushdown", "column_pruning", "aggregate_pushdown", "distinct_pushdown", "topn_pushdown", "limit_pushdown",
 		"reduce_pushdown", "reasons", "check",
 	}, names(PushdownFull))
-	require.Equal(t, []string{"column_pruning", "implied_filter", "filter_pushdown", "column_pruning", "check"}, names(PushdownFilter))
+	require.Equal(t, []string{"column_pruning", "outer_join", "implied_filter", "filter_pushdown", "column_pruning", "check"}, names(PushdownFilter))
 	require.Equal(t, []string{"column_pruning", "filter_lift", "column_pruning", "check"}, names(PushdownOff))
 	require.Empty(t, names("sideways"))
 	all := append(names(PushdownFull), "filter_lift")
 	slices.Sort(all)
-	require.Len(t, slices.Compact(all), 11)
+	require.Len(t, slices.Compact(all), 12)
 }
 
 // TestTPCHPushdown: the queries over one table push their whole aggregate, and
