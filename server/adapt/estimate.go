@@ -75,12 +75,41 @@ func (k *Keys) within(low, high float64) (n int, ok bool) {
 		return 0, false
 	}
 	for v := range k.values {
-		if v.text != "" || v.high != int64(v.low)>>63 {
+		x, ok := v.number()
+		if !ok {
 			return 0, false
 		}
-		if x := float64(int64(v.low)); low <= x && x <= high {
+		if low <= x && x <= high {
 			n++
 		}
 	}
 	return n, true
+}
+
+// number is the value of a key of 64 bits.
+func (v key) number() (float64, bool) {
+	return float64(int64(v.low)), v.text == "" && v.high == int64(v.low)>>63
+}
+
+// keptShare is the part of a column's range that keys leave; not ok when the
+// range is unknown.
+func keptShare(s *plan.Scan, column int, keys *Keys) (share float64, ok bool) {
+	low, high, ok := plan.Domain(s.Table, s.Table.Arrow.Field(column).Name)
+	if !ok || keys == nil {
+		return 0, false
+	}
+	n, ok := keys.span(low, high)
+	return max(n, 0) / (high - low + 1), ok
+}
+
+// span counts the values that pass for keys between two numbers: of a range all
+// within it.
+func (k *Keys) span(low, high float64) (n float64, ok bool) {
+	if !k.tooMany {
+		n, ok := k.within(low, high)
+		return float64(n), ok
+	}
+	from, fromOK := k.low.number()
+	to, toOK := k.high.number()
+	return min(to, high) - max(from, low) + 1, fromOK && toOK && !k.unknown
 }

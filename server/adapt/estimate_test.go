@@ -98,3 +98,71 @@ func TestKeysThatAreAllThereIsAreNoFilter(t *testing.T) {
 	g.Start(g.Ready())
 	require.Equal(t, []int{0}, finishWith(t, g, 1, "1", "7").Narrowed)
 }
+
+// TestAListMustDropMoreThanItCosts: 400 of 1000 values leave 6000 of 10,000 rows
+// out, and cost as much as 4000; of 5000 rows they would leave out 3000.
+func TestAListMustDropMoreThanItCosts(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, bounded(table(t, "t", star, 1_000_000), "a", 1, 1000), table(t, "u", star, 400))
+	p := e.plan(t, `SELECT t.b FROM t JOIN u ON t.a = u.a`)
+	for size, filters := range map[int64]int{10_000: 1, 5_000: 0, 0: 1} {
+		facts := factsOf(p)
+		facts.finish(t, p, 1, 400)
+		facts[0].Size = size
+		once, _ := applyAll(t, p.Root, adapt.Facts(facts))
+		if s := plan.Scans(once)[0]; filters == 0 {
+			require.Nil(t, s.Runtime, "%d rows", size)
+		} else {
+			require.Len(t, s.Runtime.Filters, filters, "%d rows", size)
+		}
+		_, again := applyAll(t, once, adapt.Facts(facts))
+		require.Empty(t, again)
+	}
+}
+
+// TestTheSecondListDropsOfWhatTheFirstLeaves: 20 of 1000 values of t.a leave
+// 2000 of 100,000 rows, of which 400 of t.b's 1000 are not worth looking up,
+// whichever of the two is known first; and neither is taken back.
+func TestTheSecondListDropsOfWhatTheFirstLeaves(t *testing.T) {
+	t.Parallel()
+	big := bounded(table(t, "t", "a INTEGER, b INTEGER, s VARCHAR", 100_000), "a", 1, 1000)
+	big.Partitions[0].Columns["b"] = big.Partitions[0].Columns["a"]
+	e := newEnv(t, big, table(t, "u", "x INTEGER, s VARCHAR", 400), table(t, "v", "y INTEGER, s VARCHAR", 20))
+	p := e.plan(t, `SELECT t.s FROM t JOIN v ON t.a = v.y JOIN u ON t.b = u.x`)
+	at := map[string]int{}
+	for i, s := range p.Scans {
+		at[s.Table.Name] = i
+	}
+	facts := factsOf(p)
+	facts[at["t"]].Size = 100_000
+	facts.finish(t, p, at["v"], 20)
+	once, _ := applyAll(t, p.Root, adapt.Facts(facts))
+	facts.finish(t, p, at["u"], 400)
+	twice, fired := applyAll(t, once, adapt.Facts(facts))
+	require.Empty(t, fired)
+	require.Len(t, plan.Scans(twice)[at["t"]].Runtime.Filters, 1)
+
+	facts[at["v"]].State = adapt.Planned
+	once, _ = applyAll(t, p.Root, adapt.Facts(facts))
+	facts[at["v"]].State = adapt.Finished
+	twice, _ = applyAll(t, once, adapt.Facts(facts))
+	require.Len(t, plan.Scans(twice)[at["t"]].Runtime.Filters, 2)
+}
+
+// TestARangeOfAllThereIsIsNoFilter: every row would be compared for nothing.
+func TestARangeOfAllThereIsIsNoFilter(t *testing.T) {
+	t.Parallel()
+	for high, filters := range map[int32]int{10_500: 0, 50_000: 1} {
+		e := newEnv(t, bounded(table(t, "t", star, 1_000_000), "a", 1, high), table(t, "u", star, 20_000))
+		p := e.plan(t, `SELECT t.b FROM t JOIN u ON t.a = u.a`)
+		facts := factsOf(p)
+		facts.finish(t, p, 1, 10_100)
+		facts[0].Size = 1_000_000
+		out, _ := applyAll(t, p.Root, adapt.Facts(facts))
+		if s := plan.Scans(out)[0]; filters == 0 {
+			require.Nil(t, s.Runtime)
+		} else {
+			require.Len(t, s.Runtime.Filters, filters)
+		}
+	}
+}

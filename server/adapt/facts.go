@@ -37,6 +37,9 @@ type ScanFacts struct {
 	ID string
 	// State is that of its stage.
 	State State
+	// Size is the number of rows that it was expected to yield by itself; 0 for
+	// unknown, or when filters are wanted whatever they cost.
+	Size int64
 	// Rows and Bytes are what a finished scan yielded.
 	Rows, Bytes int64
 	// Keys are the values of some of its columns, once it has finished.

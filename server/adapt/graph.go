@@ -46,7 +46,11 @@ func New(p *plan.Plan, mode Mode, estimates []int64) *Graph {
 	}
 	g := &Graph{root: p.Root, mode: mode, sizes: slices.Clone(estimates), edges: Edges(p.Root), rules: rules, begun: time.Now()}
 	for i, s := range p.Scans {
-		g.facts = append(g.facts, ScanFacts{ID: s.ID, State: Planned, Keys: keysNeeded(i, scans[i], g.edges)})
+		f := ScanFacts{ID: s.ID, State: Planned, Keys: keysNeeded(i, scans[i], g.edges)}
+		if mode == On {
+			f.Size = max(estimates[i], 0)
+		}
+		g.facts = append(g.facts, f)
 	}
 	if g.choose(); len(g.candidates) == 0 {
 		return nil

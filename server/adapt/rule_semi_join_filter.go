@@ -22,54 +22,86 @@ func (semiJoinFilter) Name() string { return "semi_join_filter" }
 func (semiJoinFilter) Apply(root plan.Node, facts Facts) (plan.Node, bool, error) {
 	edges := Edges(root)
 	out, changed := amend(root, func(i int, s *plan.Scan, r plan.Runtime) plan.Runtime {
+		n := narrowing{scan: s, rows: float64(facts[i].Size), runtime: r}
+		var fresh []Edge
 		for _, e := range edges {
-			if e.To == i && facts[i].State == Planned && facts[e.From].State == Finished && !r.Removed {
-				r = narrowed(s, e, facts[e.From], r)
+			if e.To != i || facts[i].State != Planned || facts[e.From].State != Finished {
+				continue
+			}
+			if f := filterOf(e, facts); n.has(f) {
+				n.count(keptShare(s, e.Column, facts[e.From].Keys[e.FromColumn]))
+			} else {
+				fresh = append(fresh, e)
 			}
 		}
-		return r
+		for _, e := range fresh {
+			n.add(e, facts)
+		}
+		return n.runtime
 	})
 	return out, changed, nil
 }
 
-func narrowed(s *plan.Scan, e Edge, from ScanFacts, r plan.Runtime) plan.Runtime {
-	keys := from.Keys[e.FromColumn]
-	f := plan.RuntimeFilter{Column: e.Column, Source: fmt.Sprintf("%s.c%d", from.ID, e.FromColumn)}
+// narrowing collects the filters of a scan.
+type narrowing struct {
+	scan    *plan.Scan
+	rows    float64 // that its filters are expected to leave, 0 for unknown
+	runtime plan.Runtime
+}
+
+func filterOf(e Edge, facts Facts) plan.RuntimeFilter {
+	f := plan.RuntimeFilter{Column: e.Column, Source: fmt.Sprintf("%s.c%d", facts[e.From].ID, e.FromColumn)}
 	if e.OrNull {
 		f.Source += " or NULL"
 	}
-	if useless(s, e, keys) {
-		return r
+	return f
+}
+
+func (n *narrowing) has(f plan.RuntimeFilter) bool {
+	return slices.ContainsFunc(n.runtime.Filters, func(g plan.RuntimeFilter) bool { return f.Column == g.Column && f.Source == g.Source })
+}
+
+// count takes note of what a filter leaves.
+func (n *narrowing) count(share float64, known bool) {
+	if known {
+		n.rows *= share
 	}
-	same := func(g plan.RuntimeFilter) bool { return f.Column == g.Column && f.Source == g.Source }
-	if keys == nil || slices.ContainsFunc(r.Filters, same) {
-		return r
+}
+
+func (n *narrowing) add(e Edge, facts Facts) {
+	keys := facts[e.From].Keys[e.FromColumn]
+	switch {
+	case keys == nil || n.runtime.Removed:
+		return
+	case keys.None() && !e.OrNull:
+		n.runtime.Removed = true
+		return
 	}
-	if keys.None() && !e.OrNull {
-		r.Removed = true
-		return r
+	share, known := keptShare(n.scan, e.Column, keys)
+	if known && (share > enough || n.rows > 0 && !keys.pays(n.rows*(1-share))) {
+		return
 	}
-	field := s.Table.Arrow.Field(e.Column)
+	f := filterOf(e, facts)
+	field := n.scan.Table.Arrow.Field(e.Column)
 	f.Text = "in " + keys.Text() + " of " + f.Source
 	if f.Expr = condition(keys, pushdown.Column{Name: field.Name, DataType: field.Type}, e.OrNull); f.Expr != nil {
-		r.Filters = append(r.Filters, f)
+		n.runtime.Filters = append(n.runtime.Filters, f)
+		n.count(share, known)
 	}
-	return r
 }
 
 // enough of a column's range among the keys, and a filter costs more than the few
 // rows that it drops.
 const enough = 0.8
 
-// useless: the keys are nearly all values that the column may have.
-func useless(s *plan.Scan, e Edge, keys *Keys) bool {
-	low, high, ok := plan.Domain(s.Table, s.Table.Arrow.Field(e.Column).Name)
-	if !ok || keys == nil {
-		return false
-	}
-	n, ok := keys.within(low, high)
-	return ok && float64(n) > enough*(high-low+1)
+// pays: to drop so many rows is worth more than to send and look up the keys.
+func (k *Keys) pays(dropped float64) bool {
+	return dropped > rowsPerKey*float64(len(k.values))
 }
+
+// rowsPerKey are the rows that come in the time that one key takes, from the
+// coordinator to the look-ups of every scanner.
+const rowsPerKey = 10
 
 // condition is what the rows that matter meet, nil for anything.
 func condition(keys *Keys, column pushdown.Column, orNull bool) pushdown.Expr {
