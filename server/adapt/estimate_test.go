@@ -120,6 +120,29 @@ func TestAListMustDropMoreThanItCosts(t *testing.T) {
 	}
 }
 
+// TestAListForAScanThatNarrowsALargerOne: its cost is nothing beside what comes
+// of fewer keys.
+func TestAListForAScanThatNarrowsALargerOne(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, bounded(table(t, "t", star, 1_000_000), "a", 1, 1000), table(t, "u", star, 400), table(t, "v", star, 1_000_000))
+	p := e.plan(t, `SELECT t.b FROM t JOIN u ON t.a = u.a JOIN v ON t.b = v.b`)
+	at := map[string]int{}
+	for i, s := range p.Scans {
+		at[s.Table.Name] = i
+	}
+	for larger, filters := range map[int64]int{5_001: 1, 5_000: 0} {
+		facts := factsOf(p)
+		facts.finish(t, p, at["u"], 400)
+		facts[at["t"]].Size, facts[at["v"]].Size = 5000, larger
+		out, _ := applyAll(t, p.Root, adapt.Facts(facts))
+		if s := plan.Scans(out)[at["t"]]; filters == 0 {
+			require.Nil(t, s.Runtime)
+		} else {
+			require.Len(t, s.Runtime.Filters, filters)
+		}
+	}
+}
+
 // TestTheSecondListDropsOfWhatTheFirstLeaves: 20 of 1000 values of t.a leave
 // 2000 of 100,000 rows, of which 400 of t.b's 1000 are not worth looking up,
 // whichever of the two is known first; and neither is taken back.

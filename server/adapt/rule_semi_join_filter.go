@@ -23,6 +23,9 @@ func (semiJoinFilter) Apply(root plan.Node, facts Facts) (plan.Node, bool, error
 	edges := Edges(root)
 	out, changed := amend(root, func(i int, s *plan.Scan, r plan.Runtime) plan.Runtime {
 		n := narrowing{scan: s, rows: float64(facts[i].Size), runtime: r}
+		if narrowsLarger(i, edges, facts) {
+			n.rows = 0
+		}
 		var fresh []Edge
 		for _, e := range edges {
 			if e.To != i || facts[i].State != Planned || facts[e.From].State != Finished {
@@ -45,8 +48,16 @@ func (semiJoinFilter) Apply(root plan.Node, facts Facts) (plan.Node, bool, error
 // narrowing collects the filters of a scan.
 type narrowing struct {
 	scan    *plan.Scan
-	rows    float64 // that its filters are expected to leave, 0 for unknown
+	rows    float64 // that its filters are expected to leave; 0: filters are wanted whatever they cost
 	runtime plan.Runtime
+}
+
+// narrowsLarger: each row less of scan i may be a key less for a scan that is
+// larger.
+func narrowsLarger(i int, edges []Edge, facts Facts) bool {
+	return slices.ContainsFunc(edges, func(e Edge) bool {
+		return e.From == i && facts[e.To].State == Planned && facts[e.To].Size > facts[i].Size
+	})
 }
 
 func filterOf(e Edge, facts Facts) plan.RuntimeFilter {
