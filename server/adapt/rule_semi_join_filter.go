@@ -22,10 +22,7 @@ func (semiJoinFilter) Name() string { return "semi_join_filter" }
 func (semiJoinFilter) Apply(root plan.Node, facts Facts) (plan.Node, bool, error) {
 	edges := Edges(root)
 	out, changed := amend(root, func(i int, s *plan.Scan, r plan.Runtime) plan.Runtime {
-		n := narrowing{scan: s, rows: float64(facts[i].Size), runtime: r}
-		if narrowsLarger(i, edges, facts) {
-			n.rows = 0
-		}
+		n := narrowing{scan: s, rows: float64(facts[i].Size), runtime: r, larger: narrowsLarger(i, edges, facts)}
 		var fresh []Edge
 		for _, e := range edges {
 			if e.To != i || facts[i].State != Planned || facts[e.From].State != Finished {
@@ -48,12 +45,12 @@ func (semiJoinFilter) Apply(root plan.Node, facts Facts) (plan.Node, bool, error
 // narrowing collects the filters of a scan.
 type narrowing struct {
 	scan    *plan.Scan
-	rows    float64 // that its filters are expected to leave; 0: filters are wanted whatever they cost
+	rows    float64 // that its filters are expected to leave, 0 for unknown
 	runtime plan.Runtime
+	larger  bool // what it yields narrows a larger scan
 }
 
-// narrowsLarger: each row less of scan i may be a key less for a scan that is
-// larger.
+// narrowsLarger: the rows of scan i may be keys for a larger scan.
 func narrowsLarger(i int, edges []Edge, facts Facts) bool {
 	return slices.ContainsFunc(edges, func(e Edge) bool {
 		return e.From == i && facts[e.To].State == Planned && facts[e.To].Size > facts[i].Size
@@ -89,7 +86,7 @@ func (n *narrowing) add(e Edge, facts Facts) {
 		return
 	}
 	share, known := keptShare(n.scan, e.Column, keys)
-	if known && (share > enough || n.rows > 0 && !keys.pays(n.rows*(1-share))) {
+	if known && (share > enough || !n.worth(keys, n.rows*(1-share))) {
 		return
 	}
 	f := filterOf(e, facts)
@@ -105,9 +102,10 @@ func (n *narrowing) add(e Edge, facts Facts) {
 // rows that it drops.
 const enough = 0.8
 
-// pays: to drop so many rows is worth more than to send and look up the keys.
-func (k *Keys) pays(dropped float64) bool {
-	return dropped > rowsPerKey*float64(len(k.values))
+// worth: to send and look up the keys costs less than the rows that they drop,
+// or makes the scan small enough to have keys itself.
+func (n *narrowing) worth(keys *Keys, dropped float64) bool {
+	return n.rows == 0 || dropped > rowsPerKey*float64(len(keys.values)) || n.larger && n.rows > maxValues
 }
 
 // rowsPerKey are the rows that come in the time that one key takes, from the
