@@ -173,6 +173,16 @@ func TestTheSecondListDropsOfWhatTheFirstLeaves(t *testing.T) {
 	facts[at["v"]].State = adapt.Finished
 	twice, _ = applyAll(t, once, adapt.Facts(facts))
 	require.Len(t, plan.Scans(twice)[at["t"]].Runtime.Filters, 2)
+
+	// Nor is it wanted when the first leaves nothing at all.
+	none := factsOf(p)
+	none[at["t"]].Size = 3000
+	none.finish(t, p, at["u"], 400)
+	none.finish(t, p, at["v"], 1)
+	once, _ = applyAll(t, p.Root, adapt.Facts(none))
+	require.Len(t, plan.Scans(once)[at["t"]].Runtime.Filters, 1)
+	_, fired = applyAll(t, once, adapt.Facts(none))
+	require.Empty(t, fired)
 }
 
 // TestARangeOfAllThereIsIsNoFilter: every row would be compared for nothing.

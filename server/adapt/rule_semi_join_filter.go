@@ -22,7 +22,7 @@ func (semiJoinFilter) Name() string { return "semi_join_filter" }
 func (semiJoinFilter) Apply(root plan.Node, facts Facts) (plan.Node, bool, error) {
 	edges := Edges(root)
 	out, changed := amend(root, func(i int, s *plan.Scan, r plan.Runtime) plan.Runtime {
-		n := narrowing{scan: s, rows: float64(facts[i].Size), runtime: r, larger: narrowsLarger(i, edges, facts)}
+		n := narrowing{scan: s, rows: float64(facts[i].Size), sized: facts[i].Size > 0, runtime: r, larger: narrowsLarger(i, edges, facts)}
 		var fresh []Edge
 		for _, e := range edges {
 			if e.To != i || facts[i].State != Planned || facts[e.From].State != Finished {
@@ -45,7 +45,8 @@ func (semiJoinFilter) Apply(root plan.Node, facts Facts) (plan.Node, bool, error
 // narrowing collects the filters of a scan.
 type narrowing struct {
 	scan    *plan.Scan
-	rows    float64 // that its filters are expected to leave, 0 for unknown
+	rows    float64 // that its filters are expected to leave, if sized
+	sized   bool
 	runtime plan.Runtime
 	larger  bool // what it yields narrows a larger scan
 }
@@ -105,7 +106,7 @@ const enough = 0.8
 // worth: to send and look up the keys costs less than the rows that they drop,
 // or makes the scan small enough to have keys itself.
 func (n *narrowing) worth(keys *Keys, dropped float64) bool {
-	return n.rows == 0 || dropped > rowsPerKey*float64(len(keys.values)) || n.larger && n.rows > maxValues
+	return !n.sized || dropped > rowsPerKey*float64(len(keys.values)) || n.larger && n.rows > maxValues
 }
 
 // rowsPerKey are the rows that come in the time that one key takes, from the
