@@ -124,7 +124,7 @@ func TestSpecification(t *testing.T) {
 // plainExplain is what EXPLAIN says of the scans, without trees, SQL and brackets.
 func plainExplain(text string) string {
 	at := strings.Index(text, "\nscan1:")
-	end := strings.Index(text, "\ncoordinator SQL:")
+	end := strings.Index(text, "\ncoordinator SQL")
 	if end < 0 {
 		end = len(text)
 	}

@@ -56,6 +56,9 @@ type Config struct {
 	Compression codec.Compression
 	// HeldBytes bounds what a query holds of the scans that others wait for.
 	HeldBytes int64
+	// MergeBytes bounds the partial groups that are merged without the engine;
+	// negative for none.
+	MergeBytes int64
 	// Chaos disturbs adaptive queries, for tests; nil in all else.
 	Chaos *Chaos
 	// Logger gets failed scans.
@@ -73,6 +76,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.HeldBytes <= 0 {
 		c.HeldBytes = DefaultHeldBytes
+	}
+	if c.MergeBytes == 0 {
+		c.MergeBytes = DefaultMergeBytes
 	}
 	if c.Alloc == nil {
 		c.Alloc = memory.DefaultAllocator
@@ -143,6 +149,9 @@ func (q *query) start() (source, error) {
 	case plan.Original:
 		return q.runEngine(q.plan.SQL, q.views(), q.inputs())
 	case plan.Residual:
+		if q.plan.Merge != nil && q.exec.cfg.MergeBytes >= 0 {
+			return &merging{query: q, stage: &stage{scan: q.scans[0], state: adapt.Running}}, nil
+		}
 		if a := q.adaptive(); a != nil {
 			return a, nil
 		}

@@ -254,6 +254,11 @@ type cluster struct {
 
 func newCluster(t *testing.T, pool *engine.Pool, addrs []string) *cluster {
 	t.Helper()
+	return newClusterWith(t, addrs, exec.Config{Engine: pool})
+}
+
+func newClusterWith(t *testing.T, addrs []string, cfg exec.Config) *cluster {
+	t.Helper()
 	cat := catalog.New(catalog.Config{Scanners: addrs})
 	t.Cleanup(cat.Close)
 	require.NoError(t, cat.Refresh(t.Context()))
@@ -263,7 +268,8 @@ func newCluster(t *testing.T, pool *engine.Pool, addrs []string) *cluster {
 	t.Cleanup(func() { require.NoError(t, binder.Close()) })
 	f := &fixture{t: t, mem: memory.NewCheckedAllocator(memory.NewGoAllocator())}
 	t.Cleanup(func() { f.mem.AssertSize(t, 0) })
-	f.exec = exec.New(exec.Config{Engine: pool, Local: binder, Catalog: cat, Alloc: f.mem})
+	cfg.Local, cfg.Catalog, cfg.Alloc = binder, cat, f.mem
+	f.exec = exec.New(cfg)
 	return &cluster{fixture: f, catalog: cat, planner: plan.New(query.NewBinder(binder))}
 }
 

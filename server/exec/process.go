@@ -57,7 +57,7 @@ func plain(s *pushdown.Spec) bool {
 // inputSchema is the schema of the table's columns that s reads.
 func inputSchema(s *pushdown.Spec) *arrow.Schema {
 	var fields []arrow.Field
-	for _, c := range s.InputColumns() {
+	for _, c := range s.ReadColumns() {
 		fields = append(fields, arrow.Field{Name: c.Name, Type: c.DataType, Nullable: true})
 	}
 	return arrow.NewSchema(fields, nil)

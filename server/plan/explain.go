@@ -36,13 +36,20 @@ func (p *Plan) explain(stats *Stats) string {
 		w.scan(s)
 	}
 	if p.Kind == Residual {
-		w.line(0, "coordinator SQL:")
+		w.line(0, "coordinator SQL%s:", mergeText(p.Merge))
 		w.block(1, p.Residual)
 	}
 	if stats != nil {
 		w.line(0, "total: %s", countsText(stats.Total()))
 	}
 	return w.b.String()
+}
+
+func mergeText(m *Merge) string {
+	if m == nil {
+		return ""
+	}
+	return " (for many groups; few are merged without it)"
 }
 
 func kindText(k PlanKind) string {

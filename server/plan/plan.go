@@ -47,6 +47,8 @@ type Plan struct {
 	// Residual is the SQL over the scans of a Residual plan. It reads a scan as
 	// remote('<RemoteScan.ID>').
 	Residual string
+	// Merge is how a Residual plan can do without Residual; nil when it cannot.
+	Merge *Merge
 	// Fired are the names of the rules that changed the plan.
 	Fired []string
 	// Reasons say why the plan is on a low rung.

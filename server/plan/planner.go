@@ -156,7 +156,7 @@ func (p *Plan) residual(root Node, snap *catalog.Snapshot) error {
 		p.Kind = PassThrough
 		return nil
 	}
-	p.Kind = Residual
+	p.Kind, p.Merge = Residual, p.merge()
 	p.Residual, err = Render(p.Root, fieldNames(p.Schema), p.scanSQL)
 	return status.Wrap(status.Unimplemented, err, "the plan has no SQL form")
 }
@@ -174,7 +174,7 @@ func (p *Plan) fallback(bound *Bound, snap *catalog.Snapshot, why error) (*Plan,
 	if err := usableTables(read.federated, snap); err != nil {
 		return nil, err
 	}
-	p.Root, p.Scans, p.Fired, p.ids, p.Residual = nil, nil, nil, nil, ""
+	p.Root, p.Scans, p.Fired, p.ids, p.Residual, p.Merge = nil, nil, nil, nil, "", nil
 	if len(read.federated) == 0 {
 		p.Kind = Local
 		return p, nil

@@ -381,7 +381,12 @@ func (p *Plan) passesThrough() bool {
 		return false
 	}
 	columns, ok := passedColumns(p.Root)
-	if !ok || len(columns) != p.Schema.NumFields() {
+	return ok && p.yields(columns)
+}
+
+// yields reports whether columns of the only scan have the values of the result.
+func (p *Plan) yields(columns []int) bool {
+	if len(columns) != p.Schema.NumFields() {
 		return false
 	}
 	fields := p.Scans[0].Spec.OutputSchema()
@@ -413,15 +418,20 @@ func passedColumns(n Node) ([]int, bool) {
 		if !ok {
 			return nil, false
 		}
-		out := make([]int, len(n.Exprs))
-		for i, e := range n.Exprs {
-			ref, plain := e.(*Ref)
-			if !plain {
-				return nil, false
-			}
-			out[i] = in[ref.Index]
-		}
-		return out, true
+		return picked(in, n.Exprs)
 	}
 	return nil, false
+}
+
+// picked are those of the columns that expressions refer to, if they do no more.
+func picked(columns []int, exprs []Expr) ([]int, bool) {
+	out := make([]int, len(exprs))
+	for i, e := range exprs {
+		ref, plain := e.(*Ref)
+		if !plain {
+			return nil, false
+		}
+		out[i] = columns[ref.Index]
+	}
+	return out, true
 }
