@@ -59,6 +59,9 @@ func (w *world) fill(table *catalog.Table, r *rand.Rand) {
 		if strings.Contains(table.Name, "line") || len(table.Partitions) == 1 {
 			n = 150
 		}
+		if p.Rows >= 0 {
+			n = int(p.Rows)
+		}
 		rows := make([][]any, n)
 		for j := range rows {
 			for _, f := range table.Arrow.Fields() {

@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/scalar"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/server/catalog"
 	"github.com/tributary-db/tributary/server/engine"
@@ -57,8 +59,21 @@ func testScanner(name string, caps pushdown.Capabilities) *catalog.Scanner {
 const allTypes = "a INTEGER, b BIGINT, s VARCHAR, d DECIMAL(15,2), f DOUBLE, g FLOAT, h DECIMAL(38,0), ub UBIGINT, ti TINYINT, " +
 	"bo BOOLEAN, dt DATE, ts TIMESTAMP, tz TIMESTAMPTZ, di DICT, la LARGE, l LIST, bl BLOB, usm USMALLINT"
 
+// factTable has statistics of its rows, which are what world.fill makes them; dim
+// has none.
+func factTable(t testing.TB, scanners ...*catalog.Scanner) *catalog.Table {
+	out := testTable(t, "fact", "k INTEGER, g INTEGER, b BIGINT, d DECIMAL(15,2), h DECIMAL(38,0), f DOUBLE, s VARCHAR, dt DATE, ts TIMESTAMP, bo BOOLEAN, l LIST", 4, scanners...)
+	digit := codec.ColumnStats{Min: scalar.NewInt32Scalar(0), Max: scalar.NewInt32Scalar(9), Nulls: -1}
+	days := codec.ColumnStats{Min: scalar.NewDate32Scalar(8000), Max: scalar.NewDate32Scalar(10_999), Nulls: -1}
+	for i := range out.Partitions {
+		out.Partitions[i].Rows = []int64{0, 1, 60, 600}[i]
+		out.Partitions[i].Columns = map[string]codec.ColumnStats{"k": digit, "g": digit, "b": int64Stats(0, 700, -1), "bo": {Nulls: -1}, "dt": days}
+	}
+	return out
+}
+
 // testSnapshot has a table t of all types, a small table u, a table e without
-// partitions, and the tables of TPC-H.
+// partitions, tables fact and dim, and the tables of TPC-H.
 func testSnapshot(t testing.TB) *catalog.Snapshot {
 	full := pushdown.AllCapabilities()
 	s1, s2, s3 := testScanner("s1", full), testScanner("s2", full.Without("agg")), testScanner("s3", full.Without("all"))
@@ -68,6 +83,8 @@ func testSnapshot(t testing.TB) *catalog.Snapshot {
 		testTable(t, "u", "a INTEGER, s VARCHAR, v DOUBLE", 2, s1),
 		testTable(t, "e", "x INTEGER, y VARCHAR", 0, s1),
 		testTable(t, "lists", "l LIST, a INTEGER", 1, s1),
+		factTable(t, s1, s2, s3),
+		testTable(t, "dim", "k INTEGER, g INTEGER, s VARCHAR, x INTEGER", 3, s1, s3),
 	}
 	for _, table := range append(tables, suiteTables(t, "tpch", s1, s2, s3)...) {
 		snap.Tables[table.ID()] = table

@@ -37,6 +37,7 @@ func rules(level Pushdown) []Rule {
 		// Again: nobody may need the pushed filters' columns any more. Aggregates
 		// follow, so that none is pushed that nobody reads.
 		{columnPruning{}, []Pushdown{PushdownFull, PushdownFilter, PushdownOff}},
+		{eagerAggregation{}, []Pushdown{PushdownFull}},
 		{aggregatePushdown{}, []Pushdown{PushdownFull}},
 		// DISTINCT is an aggregate without functions; it needs pruned columns.
 		{distinctPushdown{}, []Pushdown{PushdownFull}},

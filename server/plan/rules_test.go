@@ -212,7 +212,7 @@ func TestRuleNames(t *testing.T) {
 		return mapSlice(rules(level), func(r Rule) string { return r.Name() })
 	}
 	require.Equal(t, []string{
-		"column_pruning", "outer_join", "implied_filter", "filter_pushdown", "column_pruning", "aggregate_pushdown", "distinct_pushdown", "topn_pushdown", "limit_pushdown",
+		"column_pruning", "outer_join", "implied_filter", "filter_pushdown", "column_pruning", "eager_aggregation", "aggregate_pushdown", "distinct_pushdown", "topn_pushdown", "limit_pushdown",
 		"reduce_pushdown", "reasons", "check",
 	}, names(PushdownFull))
 	require.Equal(t, []string{"column_pruning", "outer_join", "implied_filter", "filter_pushdown", "column_pruning", "check"}, names(PushdownFilter))
