@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tributary-db/tributary/server/auth"
@@ -51,6 +52,21 @@ func TestAdaptiveReadsLess(t *testing.T) {
 			require.Contains(t, text, "plan after:", text)
 		}
 	}
+}
+
+// TestAggregatesBelowJoinsAreNarrowed: the keys of a scan narrow the groups of
+// another one.
+func TestAggregatesBelowJoinsAreNarrowed(t *testing.T) {
+	t.Parallel()
+	d := newDuck(t)
+	w := newWorld(t, d, memory.DefaultAllocator, recipe{seed: 3, tables: []*randomTable{specTable()}, disabled: [][]string{nil, nil}})
+	const sql = "SELECT b.id, count(*), sum(a.m) FROM s a JOIN s b ON a.k = b.k WHERE b.id IN (8, 9) GROUP BY b.id"
+	w.askIn(t, []way{{"full", "1048576", "always"}, {"full", "1048576", "off"}}, sql, false)
+	set := way{"full", "1048576", "always"}.settings(t)
+	text := answer(t, d, w.coordinator, set, "EXPLAIN ANALYZE "+sql)
+	require.Contains(t, text, "scan1: main.s, partial aggregate")
+	require.Contains(t, text, "narrowed: scan1")
+	require.Contains(t, text, "runtime=k in 2 values of scan2.c")
 }
 
 // TestHistory: how queries went and what was decided is kept, also when they

@@ -2,22 +2,28 @@ package e2e
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // TestRandomJoins asks joins by plain keys, whose scans narrow each other, at
 // every rung, waiting for none and for all that can be waited for.
 func TestRandomJoins(t *testing.T) {
 	t.Parallel()
-	randomly(t, "joins", (*sqlGen).keyed, func(sql string) []way {
+	all := randomly(t, "joins", (*sqlGen).keyed, func(sql string) []way {
 		r := draw(0, sql, 0)
 		return []way{{"full", "1048576", "always", ""}, {"full", "1048576", "always", drawDisabled(r)}, {"filter", "200", "always", drawDisabled(r)}, {"full", "1048576", "off", ""}}
 	})
+	if all.equal >= 100 {
+		require.Greater(t, 20*all.fired["eager_aggregation"], all.equal)
+	}
 }
 
 // keyed is a statement that joins by plain keys.
 func (g *sqlGen) keyed() (string, bool) {
-	return pick(g.r, []func() (string, bool){g.chain, g.chain, g.membership, g.joinedGroups})()
+	return pick(g.r, []func() (string, bool){g.chain, g.chain, g.membership, g.joinedGroups, g.joinedAggregates, g.joinedAggregates})()
 }
 
 // key is a condition between plain columns of one type, of the same name where
@@ -133,4 +139,54 @@ func (g *sqlGen) joinedGroups() (string, bool) {
 		sql += " JOIN " + g.side(c) + " ON " + g.key(a, c)
 	}
 	return sql + g.few(a), false
+}
+
+// joinedAggregates aggregates one of two or three joined tables, whose rows are
+// mostly alike in what the join looks at.
+func (g *sqlGen) joinedAggregates() (string, bool) {
+	a, b, c := g.scope("a"), g.scope("b"), g.scope("c")
+	on := pick(g.r, []string{"a.few = b.few", "a.few = b.few", "a.few IS NOT DISTINCT FROM b.few", "a.few < b.few", "a.few = b.few AND " + g.predicate(b, 1), g.key(a, b)})
+	from := g.side(a) + " " + pick(g.r, []string{"JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"}) + " " + g.side(b) + " ON " + on
+	if g.r.IntN(3) == 0 {
+		from += " " + pick(g.r, []string{"JOIN", "LEFT JOIN"}) + " " + g.side(c) + " ON c.id = " + pick(g.r, []string{"a.few", "b.id"})
+	}
+	if g.r.IntN(6) == 0 {
+		from = g.side(a) + " " + pick(g.r, []string{"SEMI", "ANTI"}) + " JOIN " + g.side(b) + " ON " + on
+		b = a
+	}
+	items, by := "", ""
+	for i, k := range []string{g.groupKey(a), g.groupKey(b)}[:g.r.IntN(3)] {
+		items += fmt.Sprintf("%s AS k%d, ", k, i)
+		by += fmt.Sprintf(", k%d", i)
+	}
+	var calls []string
+	for range 1 + g.r.IntN(3) {
+		calls = append(calls, g.mergeable(a))
+	}
+	if g.r.IntN(3) == 0 {
+		calls = append(calls, pick(g.r, []string{"max(" + b.alias + ".id)", "count(DISTINCT " + b.alias + ".id)", g.aggregate(pick(g.r, []scope{a, b}), a.alias+".id, "+b.alias+".id")}))
+	}
+	sql := "SELECT " + items + strings.Join(calls, ", ") + " FROM " + from + g.few(pick(g.r, []scope{a, b}))
+	if by != "" {
+		sql += " GROUP BY " + by[2:] + pick(g.r, []string{"", "", " HAVING count(*) > 2"})
+	}
+	return sql, false
+}
+
+// groupKey is mostly one of few values.
+func (g *sqlGen) groupKey(s scope) string {
+	return pick(g.r, []string{s.alias + ".few", s.alias + ".few", "coalesce(" + s.alias + ".few, -1)", s.alias + ".few > 1", s.column(pick(g.r, s.table.columns)), g.expr(s, g.anyClass(s), 1)})
+}
+
+// mergeable is an aggregate that scanners mostly compute.
+func (g *sqlGen) mergeable(s scope) string {
+	col := s.column(pick(g.r, s.table.columns))
+	call := pick(g.r, []string{"count(*)", "count(" + col + ")", "min(" + col + ")", "max(" + col + ")", "sum(" + s.alias + ".few)", "avg(" + s.alias + ".id)"})
+	if c, ok := g.column(s, pick(g.r, []class{whole, decimal})); ok && g.r.IntN(2) == 0 {
+		call = pick(g.r, []string{"sum", "avg"}) + "(" + c + ")"
+	}
+	if g.r.IntN(4) == 0 {
+		call += " FILTER (WHERE " + pick(g.r, []string{s.alias + ".id % 3 = 1", s.alias + ".few > 1", col + " IS NOT NULL", g.predicate(s, 1)}) + ")"
+	}
+	return call
 }

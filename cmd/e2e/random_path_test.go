@@ -20,6 +20,7 @@ type paths map[string]float64
 // Lines of EXPLAIN: what a scanner runs, and what a scan asks of all of them.
 var (
 	targetLine = regexp.MustCompile(`(?m)^  scanner \S+ at \S+: \d+ partitions?, runs (.+)$`)
+	rulesLine  = regexp.MustCompile(`(?m)^rules: (.+)$`)
 	askedLine  = regexp.MustCompile(`(?m)^  (filter|group by|aggregates|order by|limit): `)
 )
 
@@ -95,10 +96,11 @@ func (p paths) since(earlier paths) paths {
 type tally struct {
 	equal, refused, large int              // refused by the oracle too; too large to compare
 	seen                  map[string]paths // by rung
+	fired                 map[string]int   // plans by rule
 }
 
 func newTally() *tally {
-	return &tally{seen: map[string]paths{}}
+	return &tally{seen: map[string]paths{}, fired: map[string]int{}}
 }
 
 // add counts a statement at one rung.
@@ -111,10 +113,19 @@ func (a *tally) add(rung string, seen paths) {
 	}
 }
 
+// plan counts a plan by the rules that made it.
+func (a *tally) plan(explain string) {
+	if m := rulesLine.FindStringSubmatch(explain); m != nil {
+		for _, rule := range strings.Split(m[1], ", ") {
+			a.fired[rule]++
+		}
+	}
+}
+
 // check requires that enough statements went every way that there is.
 func (a *tally) check(t *testing.T) {
 	t.Helper()
-	t.Logf("%d statements equal, %d refused by both, %d too large; streams by rung: %v", a.equal, a.refused, a.large, a.seen)
+	t.Logf("%d statements equal, %d refused by both, %d too large; streams by rung: %v; plans by rule: %v", a.equal, a.refused, a.large, a.seen, a.fired)
 	if a.equal < 100 {
 		return // too few to tell
 	}

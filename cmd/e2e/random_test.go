@@ -41,7 +41,7 @@ func TestRandom(t *testing.T) {
 }
 
 // randomly asks random statements over random worlds in some ways each.
-func randomly(t *testing.T, what string, statement func(*sqlGen) (string, bool), ways func(sql string) []way) {
+func randomly(t *testing.T, what string, statement func(*sqlGen) (string, bool), ways func(sql string) []way) *tally {
 	d, all := newDuck(t), newTally()
 	for i := range *randomWorlds {
 		seed := *randomSeed + uint64(i)
@@ -58,6 +58,7 @@ func randomly(t *testing.T, what string, statement func(*sqlGen) (string, bool),
 		})
 	}
 	all.check(t)
+	return all
 }
 
 // way is how a statement is run.
@@ -191,6 +192,7 @@ func (w *randomWorld) way(t *testing.T, v way, sql string, seen paths) wrong {
 		return wrong{} // no plan to explain
 	}
 	explain := answer(t, w.duck, w.coordinator, v.settings(t), "EXPLAIN "+sql)
+	w.tally.plan(explain)
 	if fault := pathFault(v, explain, seen); fault != "" {
 		return wrong{"wrong path", fault + "\n" + explain}
 	}

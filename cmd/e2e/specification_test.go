@@ -69,6 +69,15 @@ var specified = []struct {
 	{"SELECT q.k, q.n FROM (SELECT k, count(*) AS n FROM s WHERE id <> 7 GROUP BY k) q WHERE q.k > 1", []string{"partial aggregate", "runs filter + aggregate", "k > 1"}},
 	{"SELECT id FROM s WHERE id < 9 ORDER BY (SELECT max(id) FROM s WHERE k = 4), id DESC", []string{"filter: k = 4", "filter: id < 9"}},
 	{"SELECT id, CASE WHEN k = (SELECT min(k) FROM s WHERE id > 2) THEN 'low' END FROM s WHERE id BETWEEN 3 AND 9", []string{"filter: id > 2", "id >= 3", "id <= 9"}},
+	// An aggregate over a join goes down to one of its tables.
+	{"SELECT b.t, count(*), sum(a.m), avg(a.id), max(b.m) FROM s a JOIN s b ON a.k = b.k WHERE b.id < 9 GROUP BY b.t",
+		[]string{"scan1: main.s, partial aggregate", "group by: k", "scan2: main.s, filtered rows", "!not pushed: aggregate"}},
+	{"SELECT count(*), sum(a.m), min(a.t) FROM s a JOIN s b ON a.k = b.k WHERE b.id < 0", []string{"scan1: main.s, partial aggregate", "group by: k"}},
+	{"SELECT b.id, count(a.id), sum(a.m) FROM s b LEFT JOIN s a ON a.k = b.id GROUP BY b.id", []string{"scan1: main.s, rows", "scan2: main.s, partial aggregate", "group by: k"}},
+	{"SELECT count(*), sum(id) FROM s WHERE k NOT IN (SELECT k FROM s WHERE id < 3)", []string{"scan1: main.s, partial aggregate", "group by: k", "filter: id < 3"}},
+	{"SELECT a.id, sum(a.m), sum(b.m) FROM s a JOIN s b ON a.k = b.k GROUP BY a.id", []string{"!partial aggregate", "below the join: sum reads another table"}},
+	{"SELECT b.k, sum(CAST(a.t AS INTEGER)) FROM s a JOIN s b ON a.k = b.k WHERE b.k % 2 = 0 AND a.id % 2 = 0 GROUP BY b.k", []string{"!partial aggregate", "not pushed: aggregate stays"}},
+	{"SELECT a.id, count(*) FROM s a JOIN s b ON a.id = b.id GROUP BY a.id", []string{"!partial aggregate", "below the join: there may be"}},
 
 	// What never does: volatile functions.
 	{"SELECT count(*) FROM s WHERE random() >= 0", []string{"not pushed", "!partial aggregate", "!runs filter"}},

@@ -27,7 +27,11 @@ func (eagerAggregation) Apply(root Node) (Node, bool, error) {
 		}
 		return n
 	})
-	return out, differs(root, out), nil
+	if !differs(root, out) {
+		return out, false, nil
+	}
+	out, _, err := columnPruning{}.Apply(out) // nobody reads the rows' columns now
+	return out, true, err
 }
 
 // overJoin: nothing but filters and projections stand between n and a join.
