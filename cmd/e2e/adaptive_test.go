@@ -61,8 +61,8 @@ func TestAggregatesBelowJoinsAreNarrowed(t *testing.T) {
 	d := newDuck(t)
 	w := newWorld(t, d, memory.DefaultAllocator, recipe{seed: 3, tables: []*randomTable{specTable()}, disabled: [][]string{nil, nil}})
 	const sql = "SELECT b.id, count(*), sum(a.m) FROM s a JOIN s b ON a.k = b.k WHERE b.id IN (8, 9) GROUP BY b.id"
-	w.askIn(t, []way{{"full", "1048576", "always"}, {"full", "1048576", "off"}}, sql, false)
-	set := way{"full", "1048576", "always"}.settings(t)
+	w.askIn(t, []way{{"full", "1048576", "always", ""}, {"full", "1048576", "off", ""}}, sql, false)
+	set := way{"full", "1048576", "always", ""}.settings(t)
 	text := answer(t, d, w.coordinator, set, "EXPLAIN ANALYZE "+sql)
 	require.Contains(t, text, "scan1: main.s, partial aggregate")
 	require.Contains(t, text, "narrowed: scan1")

@@ -17,7 +17,7 @@ var randomPlans = flag.Int("random.plans", 600, "plans that TestRulesAreIdempote
 func TestRulesAreIdempotentOnRandomPlans(t *testing.T) {
 	t.Parallel()
 	env := newRulesEnv(t)
-	statements := rapid.Custom(randomStatement)
+	statements := rapid.OneOf(rapid.Custom(randomStatement), rapid.Custom(randomStatement), rapid.Custom(randomJoinedAggregate))
 	trees := rapid.Custom(func(rt *rapid.T) Node { return (&treeGen{T: rt, snap: env}).node(3) })
 	options := rapid.Custom(func(rt *rapid.T) Options {
 		o := Options{Pushdown: rapid.SampledFrom(append(levels(), PushdownFull, PushdownFull)).Draw(rt, "level")}

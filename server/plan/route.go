@@ -188,18 +188,19 @@ func (r *route) markJoin(n *Join, in bits) {
 }
 
 // rebuild puts other rows in the place of the leaf's. leafAt has the new
-// positions of the leaf's columns, -1 for those that nobody reads. It returns the
-// new positions of the node's columns, and those of all columns of the other rows.
-func (r *route) rebuild(leaf Node, leafAt []int) (out Node, at, all []int) {
+// positions of the leaf's columns, -1 for those that nobody reads; more are columns
+// of the other rows that are read besides, in order. It returns the new positions
+// of the node's columns, and those of the columns of the other rows.
+func (r *route) rebuild(leaf Node, leafAt, more []int) (out Node, at, all []int) {
 	if r.next == nil {
 		return leaf, leafAt, positions(len(leaf.Columns()))
 	}
-	in, at, all := r.next.rebuild(leaf, leafAt)
+	in, at, all := r.next.rebuild(leaf, leafAt, more)
 	switch n := r.node.(type) {
 	case *Filter:
 		return &Filter{Input: in, Conjuncts: remapAll(n.Conjuncts, at)}, selectColumnsAt(at, n.Projection), all
 	case *Project:
-		return r.rebuildProject(n, in, at, all)
+		return r.rebuildProject(n, in, at, all, more)
 	case *Join:
 		return r.rebuildJoin(n, in, at, all)
 	}
@@ -213,9 +214,9 @@ func selectColumnsAt(at, projection []int) []int {
 	return mapSlice(projection, func(i int) int { return at[i] })
 }
 
-// rebuildProject keeps the expressions that are read above and adds all new
-// columns.
-func (r *route) rebuildProject(n *Project, in Node, at, all []int) (Node, []int, []int) {
+// rebuildProject keeps the expressions that are read above and adds what is read
+// of the other rows.
+func (r *route) rebuildProject(n *Project, in Node, at, all, more []int) (Node, []int, []int) {
 	out := &Project{Input: in}
 	moved := make([]int, len(n.Exprs))
 	for i, e := range n.Exprs {
@@ -225,12 +226,14 @@ func (r *route) rebuildProject(n *Project, in Node, at, all []int) (Node, []int,
 		}
 	}
 	types := in.Columns()
-	extra := make([]int, len(all))
+	added := make([]int, len(all))
 	for i, c := range all {
-		extra[i] = len(out.Exprs)
-		out.Exprs = append(out.Exprs, &Ref{Index: c, RefType: types[c]})
+		if added[i] = -1; slices.Contains(more, i) {
+			added[i] = len(out.Exprs)
+			out.Exprs = append(out.Exprs, &Ref{Index: c, RefType: types[c]})
+		}
 	}
-	return out, moved, extra
+	return out, moved, added
 }
 
 // rebuildJoin keeps all columns of the new side.

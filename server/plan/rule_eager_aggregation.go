@@ -27,11 +27,7 @@ func (eagerAggregation) Apply(root Node) (Node, bool, error) {
 		}
 		return n
 	})
-	if !differs(root, out) {
-		return out, false, nil
-	}
-	out, _, err := columnPruning{}.Apply(out) // nobody reads the rows' columns now
-	return out, true, err
+	return out, differs(root, out), nil
 }
 
 // overJoin: nothing but filters and projections stand between n and a join.
@@ -100,7 +96,7 @@ type eager struct {
 	at []int
 	// keys are the group keys that scanners compute, over the partial's columns;
 	// nil for those that are computed above the joins, as before.
-	keys []*Ref
+	keys []Expr
 	// aggs likewise are the final aggregates.
 	aggs         []Expr
 	rows, groups float64
@@ -109,7 +105,7 @@ type eager struct {
 // newEager fails where it would not be exact, or would not pay.
 func newEager(a *Aggregate, r *route) (*eager, error) {
 	v, _ := viewOf(r.leaf())
-	e := &eager{agg: a, route: r, b: newPartialBuilder(v), keys: make([]*Ref, len(a.Keys)), aggs: make([]Expr, len(a.Aggregates))}
+	e := &eager{agg: a, route: r, b: newPartialBuilder(v), keys: make([]Expr, len(a.Keys)), aggs: make([]Expr, len(a.Aggregates))}
 	// COUNT is 0 for no rows, and for rows without a partner.
 	e.b.total = r.nullable || len(a.Keys) == 0 || slices.ContainsFunc(a.Sets, func(set []int) bool { return len(set) == 0 })
 	if r.volatile() || slices.ContainsFunc(a.Keys, isVolatile) || slices.ContainsFunc(a.Aggregates, isVolatile) {
@@ -298,10 +294,11 @@ func (e *eager) addKeys(carried bits, computed map[int]Expr) error {
 	}
 	for i := range e.agg.Keys {
 		if over := computed[i]; over != nil {
-			var err error
-			if e.keys[i], err = e.b.key(over); err != nil {
+			key, err := e.b.key(over)
+			if err != nil {
 				return err
 			}
+			e.keys[i] = key
 		}
 	}
 	if len(e.b.partial.Keys) == 0 {
@@ -337,24 +334,18 @@ func (e *eager) pays() error {
 func (e *eager) plan() Node {
 	s := e.b.scan()
 	types := s.Columns()
-	in, at, computed := e.route.rebuild(s, e.at)
-	out := &Aggregate{Input: in, Sets: e.agg.Sets, Groupings: e.agg.Groupings}
-	above := func(x Expr) Expr {
-		return mapRefs(x, func(r *Ref) Expr { return &Ref{Index: computed[r.Index], RefType: types[r.Index]} })
+	read := make(bits, len(types))
+	for _, x := range slices.Concat(e.keys, e.aggs) {
+		read.refs(x, 0)
 	}
-	for i, k := range e.agg.Keys {
-		if e.keys[i] != nil {
-			out.Keys = append(out.Keys, above(e.keys[i]))
-		} else {
-			out.Keys = append(out.Keys, remap(k, at))
-		}
+	in, at, groups := e.route.rebuild(s, e.at, needed(read))
+	above := func(old []Expr, computed []Expr) []Expr {
+		return mapSlice(positions(len(old)), func(i int) Expr {
+			if computed[i] == nil {
+				return remap(old[i], at)
+			}
+			return mapRefs(computed[i], func(r *Ref) Expr { return &Ref{Index: groups[r.Index], RefType: types[r.Index]} })
+		})
 	}
-	for i, x := range e.agg.Aggregates {
-		if e.aggs[i] != nil {
-			out.Aggregates = append(out.Aggregates, above(e.aggs[i]))
-		} else {
-			out.Aggregates = append(out.Aggregates, remap(x, at))
-		}
-	}
-	return out
+	return &Aggregate{Input: in, Keys: above(e.agg.Keys, e.keys), Aggregates: above(e.agg.Aggregates, e.aggs), Sets: e.agg.Sets, Groupings: e.agg.Groupings}
 }

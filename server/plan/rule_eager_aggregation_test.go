@@ -68,7 +68,7 @@ func TestRandomJoinedAggregates(t *testing.T) {
 		sql := randomJoinedAggregate(rt)
 		want := w.oracle(t, sql)
 		slices.Sort(want)
-		requireIdempotent(t, w.bind(t, sql), PushdownFull, sql)
+		requireIdempotent(t, w.bind(t, sql), rules(PushdownFull), sql)
 		p, err := planner.Plan(t.Context(), sql, w.snap, Options{})
 		require.NoError(rt, err, sql)
 		got := w.execute(t, p)
