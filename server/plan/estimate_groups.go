@@ -18,8 +18,9 @@ func estimatedGroups(t *catalog.Table, spec pushdown.Spec) (rows, groups float64
 	if err != nil {
 		return 0, 0, err
 	}
+	all := partitionsByID(t)
 	for i := range targets {
-		parts := targets[i].parts(t)
+		parts := targets[i].parts(all)
 		own := 0.0
 		for _, p := range parts {
 			if p.Rows < 0 {
@@ -41,10 +42,10 @@ func estimatedGroups(t *catalog.Table, spec pushdown.Spec) (rows, groups float64
 }
 
 // parts are the partitions with rows that the target reads.
-func (t *Target) parts(table *catalog.Table) []*catalog.Partition {
+func (t *Target) parts(all map[string]*catalog.Partition) []*catalog.Partition {
 	var out []*catalog.Partition
-	for i := range table.Partitions {
-		if p := &table.Partitions[i]; p.Rows != 0 && slices.Contains(t.Partitions, p.ID) {
+	for _, id := range t.Partitions {
+		if p := all[id]; p.Rows != 0 {
 			out = append(out, p)
 		}
 	}
