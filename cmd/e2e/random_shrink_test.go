@@ -267,7 +267,7 @@ func TestShrinkRecipe(t *testing.T) {
 	rec.disabled = [][]string{{"agg"}, {"filter"}}
 	rows := rec.rows()
 	first, last := rows[0].row[0], rows[len(rows)-1].row[0]
-	small := rec.shrink("SELECT id", func(rec recipe) bool {
+	small := rec.shrink("SELECT 1", func(rec recipe) bool {
 		var ids []any
 		for _, r := range rec.rows() {
 			ids = append(ids, r.row[0])

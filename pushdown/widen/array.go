@@ -97,11 +97,11 @@ func toDecimal(a arrow.Array, to *arrow.Decimal128Type, mem memory.Allocator) (a
 	switch a.DataType().(type) {
 	case *arrow.Uint64Type:
 		return convert(a, to, mem, func(x uint64) (decimal128.Num, bool) {
-			return decimal128.FromU64(x).IncreaseScaleBy(to.Scale), true
+			return scaled(decimal128.FromU64(x), to.Scale), true
 		})
 	case *arrow.Int64Type:
 		return convert(a, to, mem, func(x int64) (decimal128.Num, bool) {
-			return decimal128.FromI64(x).IncreaseScaleBy(to.Scale), true
+			return scaled(decimal128.FromI64(x), to.Scale), true
 		})
 	}
 	return throughInt64(a, mem, func(m arrow.Array) (arrow.Array, error) { return toDecimal(m, to, mem) })
@@ -113,19 +113,19 @@ func fromDecimal(a arrow.Array, from arrow.DecimalType, to *arrow.Decimal128Type
 	switch from.(type) {
 	case *arrow.Decimal32Type:
 		return convert(a, to, mem, func(x arrowdecimal.Decimal32) (decimal128.Num, bool) {
-			return decimal128.FromI64(int64(x)).IncreaseScaleBy(up), true
+			return scaled(decimal128.FromI64(int64(x)), up), true
 		})
 	case *arrow.Decimal64Type:
 		return convert(a, to, mem, func(x arrowdecimal.Decimal64) (decimal128.Num, bool) {
-			return decimal128.FromI64(int64(x)).IncreaseScaleBy(up), true
+			return scaled(decimal128.FromI64(int64(x)), up), true
 		})
 	case *arrow.Decimal256Type:
 		return convert(a, to, mem, func(x decimal256.Num) (decimal128.Num, bool) {
 			limbs := x.Array() // the lowest first
-			return decimal128.New(int64(limbs[1]), limbs[0]).IncreaseScaleBy(up), x.FitsInPrecision(to.Precision - up)
+			return scaled(decimal128.New(int64(limbs[1]), limbs[0]), up), x.FitsInPrecision(to.Precision - up)
 		})
 	}
-	return convert(a, to, mem, func(x decimal128.Num) (decimal128.Num, bool) { return x.IncreaseScaleBy(up), true })
+	return convert(a, to, mem, func(x decimal128.Num) (decimal128.Num, bool) { return scaled(x, up), true })
 }
 
 const secondsPerDay = 86400
@@ -196,9 +196,10 @@ func convert[S, D arrow.FixedWidthType](a arrow.Array, to arrow.DataType, mem me
 	out := arrow.GetData[D](buf.Bytes())
 	if n > 0 {
 		src := arrow.GetData[S](data.Buffers()[1].Bytes())[data.Offset() : data.Offset()+n]
+		nulls := a.NullN() > 0
 		for i, x := range src {
 			var ok bool
-			if a.IsNull(i) {
+			if nulls && a.IsNull(i) {
 				out[i] = *new(D)
 			} else if out[i], ok = each(x); !ok {
 				return nil, status.New(status.OutOfRange, "the value %s of type %s has no exact counterpart in %s", a.ValueStr(i), a.DataType(), to)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/tributary-db/tributary/pushdown/run"
 	"github.com/tributary-db/tributary/pushdown/status"
@@ -96,13 +97,34 @@ func (m *merging) merged() (source, error) {
 	result := &batches{}
 	for _, b := range out {
 		c, err := conform(b, m.query.plan.Schema, m.query.plan.Merge.Columns, mem)
+		if err == nil {
+			result.left = append(result.left, c)
+			err = printable(c)
+		}
 		if err != nil {
 			releaseAll(result.left)
 			return nil, err
 		}
-		result.left = append(result.left, c)
 	}
 	return result, nil
+}
+
+// printable makes sure that decimals have no more digits than their type: sums are
+// of 128 bits, which hold a few more.
+func printable(b arrow.RecordBatch) error {
+	for _, c := range b.Columns() {
+		d, ok := c.(*array.Decimal128)
+		if !ok {
+			continue
+		}
+		t := d.DataType().(*arrow.Decimal128Type)
+		for i, x := range d.Values() {
+			if d.IsValid(i) && !x.FitsInPrecision(t.Precision) {
+				return status.New(status.OutOfRange, "the value %s has more than the %d digits that %s can hold", x.ToString(t.Scale), t.Precision, t)
+			}
+		}
+	}
+	return nil
 }
 
 // Close stops the engine, when it has started.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -43,11 +44,33 @@ func overJoin(n Node) bool {
 	return false
 }
 
+// maxJoins bounds the joins that are looked through: the work grows with the cube
+// of their number.
+const maxJoins = 24
+
+// joinsBelow counts the joins that the ways down from n go through.
+func joinsBelow(n Node) int {
+	switch n := n.(type) {
+	case *Filter:
+		return joinsBelow(n.Input)
+	case *Project:
+		return joinsBelow(n.Input)
+	case *Join:
+		return 1 + joinsBelow(n.Left) + joinsBelow(n.Right)
+	}
+	return 0
+}
+
 // minReduction is how many rows a group must have on average.
 const minReduction = 4
 
 // aggregateBelow chooses the table of which most rows are saved.
 func aggregateBelow(a *Aggregate) Node {
+	if joinsBelow(a.Input) > maxJoins {
+		c := *a
+		c.Input = explainScans(a.Input, fmt.Sprintf("aggregate stays at the coordinator: it reads more than %d joins", maxJoins))
+		return &c
+	}
 	ways := routes(a.Input)
 	if slices.ContainsFunc(ways, (*route).grouped) {
 		return a // done

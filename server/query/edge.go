@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/pushdown/widen"
 	"github.com/tributary-db/tributary/server/query/params"
 )
 
@@ -125,7 +126,7 @@ func toType(a arrow.Array, to arrow.DataType, mem memory.Allocator) (arrow.Array
 		return a, nil
 	case a.DataType().ID() == arrow.DICTIONARY:
 		dict := a.(*array.Dictionary)
-		values, err := castArray(a, dict.Dictionary().DataType(), mem)
+		values, err := compute.CastArray(compute.WithAllocator(context.Background(), mem), a, compute.SafeCastOptions(dict.Dictionary().DataType()))
 		if err != nil {
 			return nil, err
 		}
@@ -134,7 +135,7 @@ func toType(a arrow.Array, to arrow.DataType, mem memory.Allocator) (arrow.Array
 	case a.DataType().ID() == to.ID():
 		return toNested(a, to.(arrow.NestedType), mem)
 	}
-	return castArray(a, to, mem)
+	return widen.Array(a, to, mem)
 }
 
 // toNested keeps the offsets and the validity of a, and casts its children.
@@ -154,8 +155,4 @@ func toNested(a arrow.Array, to arrow.NestedType, mem memory.Allocator) (arrow.A
 	out := array.NewData(to, data.Len(), data.Buffers(), children, data.NullN(), data.Offset())
 	defer out.Release()
 	return array.MakeFromData(out), nil
-}
-
-func castArray(a arrow.Array, to arrow.DataType, mem memory.Allocator) (arrow.Array, error) {
-	return compute.CastArray(compute.WithAllocator(context.Background(), mem), a, compute.SafeCastOptions(to))
 }
