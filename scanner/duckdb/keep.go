@@ -88,7 +88,7 @@ func (s *Source) worthKeeping(snap *snapshot, chosen []*partition) bool {
 	for _, p := range chosen {
 		bytes := int64(0)
 		for _, d := range p.origins {
-			if d.format == formatTable || !d.settled(now) {
+			if !d.lasting(now) {
 				return false
 			}
 			if d.rows < 0 {

@@ -13,7 +13,8 @@ import (
 	"github.com/tributary-db/tributary/pushdown"
 )
 
-// keeping is a source over small files that have settled.
+// keeping is a source over small files that have settled, with so much memory for
+// their rows.
 func keeping(t testing.TB, budget int64, queries ...string) (*Source, string) {
 	t.Helper()
 	e, dir := newEngine(t), t.TempDir()

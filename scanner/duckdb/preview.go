@@ -41,7 +41,7 @@ func previewable(chosen []*partition, spec *pushdown.Spec) bool {
 		return false
 	}
 	now := time.Now()
-	return !slices.ContainsFunc(originsOf(chosen), func(d *described) bool { return d.format == formatTable || !d.settled(now) })
+	return !slices.ContainsFunc(originsOf(chosen), func(d *described) bool { return !d.lasting(now) })
 }
 
 // preview runs a previewable statement, or answers it with the rows that it had.

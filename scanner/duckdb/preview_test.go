@@ -18,9 +18,7 @@ func kept(t testing.TB, s *Source) int {
 
 func TestPreviewsAreKept(t *testing.T) {
 	t.Parallel()
-	e, dir := newEngine(t), t.TempDir()
-	settle(t, write(t, e, "SELECT i AS id FROM range(5000) r(i)", dir, "a.parquet"))
-	s := globSource(t, e, dir+"/*.parquet")
+	s, dir := keeping(t, 0, "SELECT i AS id FROM range(5000) r(i)")
 	spec := tableSpec(t, s)
 	spec.Limit = 100
 	first := rows(t, s, spec)
@@ -32,16 +30,14 @@ func TestPreviewsAreKept(t *testing.T) {
 	require.NoError(t, r.Close())
 	require.Equal(t, first, rows(t, s, spec))
 
-	settle(t, write(t, e, "SELECT i + 7000 AS id FROM range(200) r(i)", dir, "a.parquet"))
+	settle(t, write(t, s.cfg.Engine, "SELECT i + 7000 AS id FROM range(200) r(i)", dir, "a.parquet"))
 	require.Zero(t, kept(t, s), "the file is another")
 	require.NotEqual(t, first, rows(t, s, spec))
 }
 
 func TestPreviewsAreBounded(t *testing.T) {
 	t.Parallel()
-	e, dir := newEngine(t), t.TempDir()
-	settle(t, write(t, e, "SELECT i AS id FROM range(5000) r(i)", dir, "a.parquet"))
-	s := globSource(t, e, dir+"/*.parquet")
+	s, _ := keeping(t, 0, "SELECT i AS id FROM range(5000) r(i)")
 	spec := tableSpec(t, s)
 	for spec.Limit = range int64(3 * previewCount) {
 		require.Len(t, rows(t, s, spec), int(spec.Limit))
@@ -80,9 +76,7 @@ func TestWhatIsNoPreview(t *testing.T) {
 // TestPreviewCutShort: rows that were not all read are not kept.
 func TestPreviewCutShort(t *testing.T) {
 	t.Parallel()
-	e, dir := newEngine(t), t.TempDir()
-	settle(t, write(t, e, "SELECT i AS id FROM range(5000) r(i)", dir, "a.parquet"))
-	s := globSource(t, e, dir+"/*.parquet")
+	s, _ := keeping(t, 0, "SELECT i AS id FROM range(5000) r(i)")
 	spec := tableSpec(t, s)
 	spec.Limit = previewRows
 	r, err := s.Scan(t.Context(), spec)

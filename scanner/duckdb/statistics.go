@@ -384,3 +384,7 @@ func (p *partition) version() string {
 func (d *described) settled(now time.Time) bool {
 	return !(d.format == formatParquet && d.unsettled) && !d.stamp.settling(now)
 }
+
+// lasting reports whether rows that were read stay those of the origin as long as
+// its stamp does: a view in a database may read what has none.
+func (d *described) lasting(now time.Time) bool { return d.format != formatTable && d.settled(now) }

@@ -17,18 +17,11 @@ import (
 const DefaultHeldBytes = 64 << 20
 
 // adaptive is the source of a plan that waits for some scans before the engine
-// starts. The wait happens in the first Next, so that what it meets is reported
-// as any other failure of the running query.
+// starts.
 type adaptive struct {
-	query  *query
+	late
 	graph  *adapt.Graph
 	stages []*stage
-
-	mu     sync.Mutex // held while the scans are waited for
-	begun  bool
-	source source
-	err    error
-
 	rounds atomic.Pointer[[]adapt.Round]
 }
 
@@ -42,7 +35,7 @@ func (q *query) adaptive() *adaptive {
 	if g == nil {
 		return nil
 	}
-	a := &adaptive{query: q, graph: g}
+	a := &adaptive{late: late{query: q}, graph: g}
 	for _, s := range q.scans {
 		a.stages = append(a.stages, &stage{scan: s, state: adapt.Planned})
 	}
@@ -65,27 +58,12 @@ func (s *remoteScan) estimate() int64 {
 // Next waits for the scans that come first, starts the engine, and yields its
 // rows.
 func (a *adaptive) Next(ctx context.Context) (arrow.RecordBatch, error) {
-	source, err := a.start(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return source.Next(ctx)
-}
-
-func (a *adaptive) start(ctx context.Context) (source, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.begun {
-		return a.source, a.err
-	}
-	a.begun = true
-	stop := context.AfterFunc(ctx, func() { a.query.cancel(context.Cause(ctx)) })
-	defer stop()
-	if a.err = a.run(); a.err != nil {
-		return nil, a.err
-	}
-	a.source, a.err = a.query.runEngine(a.query.plan.Residual, nil, a.inputs())
-	return a.source, a.err
+	return a.next(ctx, func() (source, error) {
+		if err := a.run(); err != nil {
+			return nil, err
+		}
+		return a.query.runEngine(a.query.plan.Residual, nil, a.inputs())
+	})
 }
 
 func (a *adaptive) inputs() map[string]engine.Input {
@@ -96,18 +74,9 @@ func (a *adaptive) inputs() map[string]engine.Input {
 	return inputs
 }
 
-// Close stops the engine, when it has started. Whoever closes has stopped the
-// query, which ends the wait.
+// Close stops the engine, when it has started.
 func (a *adaptive) Close() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !a.begun {
-		a.begun, a.err = true, a.query.stopped()
-	}
-	var err error
-	if a.source != nil {
-		err = a.source.Close()
-	}
+	err := a.close()
 	for _, s := range a.stages {
 		s.release() // nobody reads it any more
 	}

@@ -150,7 +150,7 @@ func (q *query) start() (source, error) {
 		return q.runEngine(q.plan.SQL, q.views(), q.inputs())
 	case plan.Residual:
 		if q.plan.Merge != nil && q.exec.cfg.MergeBytes >= 0 {
-			return &merging{query: q, stage: &stage{scan: q.scans[0], state: adapt.Running}}, nil
+			return &merging{late: late{query: q}, stage: &stage{scan: q.scans[0], state: adapt.Running}}, nil
 		}
 		if a := q.adaptive(); a != nil {
 			return a, nil

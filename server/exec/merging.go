@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"sync"
 	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -22,36 +21,12 @@ const DefaultMergeBytes = 1 << 20
 // the engine would take longer than all else of a small query. The rows are held
 // first; when they are many the engine gets them, and the rest.
 type merging struct {
-	query *query
+	late
 	stage *stage
-
-	mu     sync.Mutex // held while the groups are waited for
-	begun  bool
-	source source
-	err    error
 }
 
 // Next waits for the partial groups and yields the merged ones.
-func (m *merging) Next(ctx context.Context) (arrow.RecordBatch, error) {
-	source, err := m.start(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return source.Next(ctx)
-}
-
-func (m *merging) start(ctx context.Context) (source, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.begun {
-		return m.source, m.err
-	}
-	m.begun = true
-	stop := context.AfterFunc(ctx, func() { m.query.cancel(context.Cause(ctx)) })
-	defer stop()
-	m.source, m.err = m.run()
-	return m.source, m.err
-}
+func (m *merging) Next(ctx context.Context) (arrow.RecordBatch, error) { return m.next(ctx, m.run) }
 
 func (m *merging) run() (_ source, err error) {
 	if m.stage.open, err = m.stage.scan.open(m.query.ctx, nil); err != nil {
@@ -129,15 +104,7 @@ func printable(b arrow.RecordBatch) error {
 
 // Close stops the engine, when it has started.
 func (m *merging) Close() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.begun {
-		m.begun, m.err = true, m.query.stopped()
-	}
-	var err error
-	if m.source != nil {
-		err = m.source.Close()
-	}
+	err := m.close()
 	m.stage.release()
 	return err
 }

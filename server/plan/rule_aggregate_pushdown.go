@@ -89,7 +89,7 @@ func (b *partialBuilder) scan() *Scan {
 // come first, because references to aggregates count from their end.
 func (b *partialBuilder) split(a *Aggregate) (Node, error) {
 	b.ungrouped = len(a.Keys) == 0
-	b.total = len(a.Keys) == 0 || slices.ContainsFunc(a.Sets, func(set []int) bool { return len(set) == 0 })
+	b.total = hasTotal(a)
 	out := &Aggregate{Groupings: a.Groupings, Sets: a.Sets}
 	for _, k := range a.Keys {
 		ref, err := b.key(k)
@@ -117,6 +117,11 @@ func (b *partialBuilder) split(a *Aggregate) (Node, error) {
 	}
 	out.Input = b.scan()
 	return out, nil
+}
+
+// hasTotal: the aggregate has a row for no rows at all.
+func hasTotal(a *Aggregate) bool {
+	return len(a.Keys) == 0 || slices.ContainsFunc(a.Sets, func(set []int) bool { return len(set) == 0 })
 }
 
 func aggCalls(a *Aggregate) ([]*AggCall, error) {

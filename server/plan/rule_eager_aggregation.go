@@ -32,17 +32,7 @@ func (eagerAggregation) Apply(root Node) (Node, bool, error) {
 }
 
 // overJoin: nothing but filters and projections stand between n and a join.
-func overJoin(n Node) bool {
-	switch n := n.(type) {
-	case *Join:
-		return true
-	case *Filter:
-		return overJoin(n.Input)
-	case *Project:
-		return overJoin(n.Input)
-	}
-	return false
-}
+func overJoin(n Node) bool { return joinsBelow(n) > 0 }
 
 // maxJoins bounds the joins that are looked through: the work grows with the cube
 // of their number.
@@ -67,32 +57,28 @@ const minReduction = 4
 // aggregateBelow chooses the table of which most rows are saved.
 func aggregateBelow(a *Aggregate) Node {
 	if joinsBelow(a.Input) > maxJoins {
-		c := *a
-		c.Input = explainScans(a.Input, fmt.Sprintf("aggregate stays at the coordinator: it reads more than %d joins", maxJoins))
-		return &c
+		return WithInputs(a, []Node{explainScans(a.Input, fmt.Sprintf("aggregate stays at the coordinator: it reads more than %d joins", maxJoins))})
 	}
 	ways := routes(a.Input)
 	if slices.ContainsFunc(ways, (*route).grouped) {
 		return a // done
 	}
-	var best Node
-	saved, why := math.Inf(-1), map[*Scan]error{}
+	var best *eager
+	why := map[*Scan]error{}
 	for _, r := range ways {
 		e, err := newEager(a, r)
 		if err != nil {
 			why[r.scan()] = err
 			continue
 		}
-		if s := e.rows - e.groups; s > saved {
-			best, saved = e.plan(), s
+		if best == nil || e.saved() > best.saved() {
+			best = e
 		}
 	}
 	if best != nil {
-		return best
+		return best.plan()
 	}
-	c := *a
-	c.Input = explainRoutes(a.Input, why)
-	return &c
+	return WithInputs(a, []Node{explainRoutes(a.Input, why)})
 }
 
 // explainRoutes is explainScans with what is known of single scans.
@@ -130,7 +116,7 @@ func newEager(a *Aggregate, r *route) (*eager, error) {
 	v, _ := viewOf(r.leaf())
 	e := &eager{agg: a, route: r, b: newPartialBuilder(v), keys: make([]Expr, len(a.Keys)), aggs: make([]Expr, len(a.Aggregates))}
 	// COUNT is 0 for no rows, and for rows without a partner.
-	e.b.total = r.nullable || len(a.Keys) == 0 || slices.ContainsFunc(a.Sets, func(set []int) bool { return len(set) == 0 })
+	e.b.total = r.nullable || hasTotal(a)
 	if r.volatile() || slices.ContainsFunc(a.Keys, isVolatile) || slices.ContainsFunc(a.Aggregates, isVolatile) {
 		return nil, notPushed("a volatile function sees every row")
 	}
@@ -352,6 +338,9 @@ func (e *eager) pays() error {
 	}
 	return err
 }
+
+// saved are the rows that the joins need not read.
+func (e *eager) saved() float64 { return e.rows - e.groups }
 
 // plan is the aggregate over the joins with groups in the place of the table.
 func (e *eager) plan() Node {
