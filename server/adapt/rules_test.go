@@ -130,20 +130,7 @@ func TestRulesAreIdempotent(t *testing.T) {
 		p := e.plan(t, sql)
 		before := plan.Print(p.Root)
 		for range 20 {
-			facts := factsOf(p)
-			for i := range facts {
-				if r.IntN(3) == 0 {
-					facts.finish(t, p, i, r.IntN(3))
-				}
-			}
-			once, names := applyAll(t, p.Root, adapt.Facts(facts))
-			twice, again := applyAll(t, once, adapt.Facts(facts))
-			require.Empty(t, again, sql)
-			require.Equal(t, plan.Print(once), plan.Print(twice), sql)
-			require.Equal(t, p.Root.Columns(), once.Columns(), sql)
-			for _, n := range names {
-				fired[n]++
-			}
+			requireIdempotent(t, p, randomFacts(t, r, p), sql, fired)
 		}
 		require.Equal(t, before, plan.Print(p.Root), sql)
 	}
