@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/decimal256"
 	"github.com/apache/arrow-go/v18/arrow/float16"
@@ -135,7 +136,27 @@ func everySpec() []pushdown.Spec {
 		Apart: "g0", Limit: 7, Filter: []pushdown.Expr{pushdown.IsNull{Arg: col("g0", arrow.PrimitiveTypes.Int64)}},
 		OrderBy: []pushdown.SortKey{{Column: col("a1", arrow.PrimitiveTypes.Int64), Descending: true}},
 	}
-	return []pushdown.Spec{rows, groups, {Limit: 0}, reduced}
+	joined := groups
+	joined.Lookups = []pushdown.Lookup{
+		{Keys: []pushdown.Expr{a}, On: []int{1}, Columns: relationColumns, Relation: relation()},
+		{Keys: []pushdown.Expr{col("text", arrow.BinaryTypes.String)}, On: []int{0}, Columns: []pushdown.Column{col("t", arrow.BinaryTypes.String)}},
+	}
+	return []pushdown.Spec{rows, groups, {Limit: 0}, reduced, joined}
+}
+
+var relationColumns = []pushdown.Column{col("text", arrow.BinaryTypes.String), col("id", arrow.PrimitiveTypes.Int64), col("yes", arrow.FixedWidthTypes.Boolean)}
+
+func relation() *pushdown.Relation {
+	b := array.NewRecordBuilder(scratch(), relationSchema(relationColumns))
+	defer b.Release()
+	b.Field(0).(*array.StringBuilder).AppendValues([]string{"a", "", "ü"}, []bool{true, false, true})
+	b.Field(1).(*array.Int64Builder).AppendValues([]int64{1, 2, 3}, nil)
+	b.Field(2).(*array.BooleanBuilder).AppendValues([]bool{true, false, true}, []bool{true, true, false})
+	r, err := pushdown.NewRelation(b.NewRecordBatch())
+	if err != nil {
+		panic(err)
+	}
+	return r
 }
 
 // fullHello sets every field.

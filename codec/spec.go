@@ -28,6 +28,9 @@ func SpecToProto(s pushdown.Spec) (*pb.Spec, error) {
 	if p.OrderBy, err = convert(s.OrderBy, sortKeyToProto); err != nil {
 		return nil, err
 	}
+	if p.Lookups, err = convert(s.Lookups, lookupToProto); err != nil {
+		return nil, err
+	}
 	p.Reduce, err = reductionToProto(s.Reduce)
 	return p, err
 }
@@ -96,6 +99,9 @@ func decodeParts(s *pushdown.Spec, p *pb.Spec) (err error) {
 		return err
 	}
 	if s.OrderBy, err = convert(p.OrderBy, sortKeyFromProto); err != nil {
+		return err
+	}
+	if s.Lookups, err = convert(p.Lookups, lookupFromProto); err != nil {
 		return err
 	}
 	s.Reduce, err = reductionFromProto(p.Reduce)

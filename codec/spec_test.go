@@ -129,8 +129,14 @@ func TestSpecsRoundTrip(t *testing.T) {
 		got, err := SpecFromProto(&again)
 		require.NoError(t, err)
 		require.Equal(t, spec.String(), got.String())
-		require.True(t, reflect.DeepEqual(spec, got), "spec %d", i)
 		require.Equal(t, spec.Hash(), got.Hash())
+		for j := range spec.Lookups { // memory differs
+			if r := spec.Lookups[j].Relation; r != nil {
+				require.True(t, array.RecordEqual(r.Rows(), got.Lookups[j].Relation.Rows()))
+			}
+			spec.Lookups[j].Relation, got.Lookups[j].Relation = nil, nil
+		}
+		require.True(t, reflect.DeepEqual(spec, got), "spec %d", i)
 	}
 }
 

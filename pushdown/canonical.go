@@ -59,6 +59,10 @@ func (s *Spec) InputColumns() []Column {
 		return true
 	}
 	s.expressions(func(e Expr) { Walk(e, collect) })
+	if len(s.Lookups) > 0 {
+		found := s.found()
+		cols = slices.DeleteFunc(cols, func(c Column) bool { return found[c.Name] })
+	}
 	slices.SortFunc(cols, func(a, b Column) int { return cmp.Compare(a.Name, b.Name) })
 	return slices.CompactFunc(cols, func(a, b Column) bool { return a.Name == b.Name })
 }
@@ -82,6 +86,11 @@ func (s *Spec) expressions(f func(Expr)) {
 	}
 	for _, e := range s.Filter {
 		f(e)
+	}
+	for _, l := range s.Lookups {
+		for _, k := range l.Keys {
+			f(k)
+		}
 	}
 	for _, k := range s.GroupBy {
 		f(k.Expr)

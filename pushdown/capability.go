@@ -8,7 +8,7 @@ import (
 // Capability names one thing that a scanner can do. Names are dotted paths:
 // "filter", "filter.in", "filter.like", "expr.arith", "expr.cast", "expr.case",
 // "expr.call", "agg.count", "agg.sum.<family>", "agg.minmax.<family>",
-// "group.<family>", "limit", "topn", "reduce", "dynamic_filter", "widen". A family is bool, int, float, decimal,
+// "group.<family>", "limit", "topn", "reduce", "lookup", "dynamic_filter", "widen". A family is bool, int, float, decimal,
 // string, binary, date, time or timestamp. The set is additive: unknown names
 // are ignored.
 type Capability string

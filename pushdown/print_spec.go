@@ -12,6 +12,7 @@ func (p *printer) spec(s *Spec) {
 	if len(s.Filter) > 0 {
 		p.list(" where ", " and ", "", s.Filter)
 	}
+	p.lookups(s.Lookups)
 	p.groupBy(s.GroupBy)
 	p.aggregates(s.Aggregates)
 	p.orderBy(s.OrderBy)

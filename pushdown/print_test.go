@@ -133,7 +133,7 @@ func TestCapabilityNames(t *testing.T) {
 	require.Equal(t, "[agg.count agg.minmax.binary agg.minmax.bool agg.minmax.date agg.minmax.decimal agg.minmax.float "+
 		"agg.minmax.int agg.minmax.string agg.minmax.time agg.minmax.timestamp agg.sum.decimal agg.sum.float agg.sum.int "+
 		"expr.arith expr.call expr.case expr.cast filter filter.in filter.like group.binary group.bool group.date group.decimal "+
-		"group.float group.int group.string group.time group.timestamp limit reduce topn widen]", fmt.Sprint(AllCapabilities().Names()))
+		"group.float group.int group.string group.time group.timestamp limit lookup reduce topn widen]", fmt.Sprint(AllCapabilities().Names()))
 	r := rand.New(rand.NewPCG(8, 8))
 	for range 300 {
 		s := randomSpec(r)
@@ -141,7 +141,7 @@ func TestCapabilityNames(t *testing.T) {
 			require.True(t, AllCapabilities().Has(c), c)
 		}
 	}
-	none := AllCapabilities().Without("agg", "filter", "expr", "limit", "topn", "reduce", "widen")
+	none := AllCapabilities().Without("agg", "filter", "expr", "limit", "lookup", "topn", "reduce", "widen")
 	require.Empty(t, none.Names())
 	require.Equal(t, AllCapabilities(), none.Union(AllCapabilities()))
 	require.Empty(t, AllCapabilities().Without("all").Names())

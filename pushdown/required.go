@@ -22,6 +22,7 @@ const (
 	// that are lacking as NULL: see package widen. No spec requires it.
 	CapWiden  Capability = "widen"
 	CapReduce Capability = "reduce"
+	CapLookup Capability = "lookup"
 	// CapDynamicFilter is no work of a spec: such a scanner heeds filters that
 	// arrive while it scans.
 	CapDynamicFilter Capability = "dynamic_filter"
@@ -40,7 +41,7 @@ func CapGroup(f Family) Capability { return Capability("group." + f) }
 func AllCapabilities() Capabilities {
 	names := []Capability{
 		CapFilter, CapFilterIn, CapFilterLike, CapExprArith, CapExprCast, CapExprCase, CapExprCall,
-		CapAggCount, CapLimit, CapTopN, CapReduce, CapWiden,
+		CapAggCount, CapLimit, CapTopN, CapReduce, CapLookup, CapWiden,
 		CapSum(FamilyInt), CapSum(FamilyFloat), CapSum(FamilyDecimal),
 	}
 	for _, f := range []Family{
@@ -56,9 +57,11 @@ func AllCapabilities() Capabilities {
 // plain scan of columns takes none.
 func (s *Spec) Required() []Capability {
 	var need []Capability
-	for _, e := range s.Filter {
+	before, _ := s.FilterParts()
+	for _, e := range before {
 		need = append(need, requiredByFilter(e)...)
 	}
+	need = append(need, s.requiredByLookups()...)
 	need = append(need, s.requiredByAggregate()...)
 	need = append(need, s.requiredByLimit()...)
 	if s.Reduce != nil {

@@ -25,6 +25,8 @@ type Spec struct {
 	Columns []Column
 	// Filter is a canonical set of conjuncts: only rows for which all are true.
 	Filter []Expr
+	// Lookups join the rows of a partial aggregate with small relations.
+	Lookups []Lookup
 	// GroupBy are the typed group keys, compared by value, NULL being a value.
 	GroupBy []NamedExpr
 	// Aggregates are the partial aggregates.

@@ -22,15 +22,17 @@ type SplitResult struct {
 // What is left is decided in this order: conjuncts one by one, and with any of
 // them the aggregate, top-N and limit; then the aggregate, the top-N, the limit.
 // A conjunct that can raise an error is pushed only when every conjunct that
-// cannot is pushed too, since those must run first.
+// cannot is pushed too, since those must run first. What follows lookups is left
+// with them.
 //
 // When Remote becomes a row scan it yields the columns that Residual reads. A
 // partial aggregate that reads none, such as count(*), yields its carrier
 // column: call [Spec.WithCarrier] first.
 func Split(s Spec, caps Capabilities) SplitResult {
 	x := splitter{spec: s, caps: caps}
-	pushed, left := x.conjuncts()
-	whole := len(left) == 0
+	before, after := s.FilterParts()
+	pushed, left := x.conjuncts(before)
+	whole := x.tail(len(left) == 0, s.requiredByLookups(), "the lookup", len(s.Lookups) > 0)
 	whole = x.tail(whole, s.requiredByAggregate(), "the aggregate", s.Grouped())
 	whole = x.tail(whole, s.requiredByLimit(), x.limitName(), s.Limit != NoLimit)
 	out := SplitResult{Remote: s, Reasons: x.reasons}
@@ -41,7 +43,7 @@ func Split(s Spec, caps Capabilities) SplitResult {
 		return out
 	}
 	residual := s
-	residual.Filter = left
+	residual.Filter = slices.Concat(left, after)
 	out.Residual = &residual
 	out.Remote = Spec{
 		Table: s.Table, Partitions: s.Partitions, Filter: pushed, Limit: NoLimit,
@@ -69,9 +71,9 @@ type splitter struct {
 }
 
 // conjuncts divides the filter into what is pushed and what is left.
-func (x *splitter) conjuncts() (pushed, left []Expr) {
+func (x *splitter) conjuncts(filter []Expr) (pushed, left []Expr) {
 	var risky []Expr
-	for _, e := range x.spec.Filter {
+	for _, e := range filter {
 		switch {
 		case !Infallible(e):
 			risky = append(risky, e)

@@ -20,7 +20,7 @@ func (s *Spec) Validate(table *arrow.Schema) error {
 		}
 		v.types[f.Name] = f.Type
 	}
-	for _, part := range []func() error{v.shape, v.partitions, v.columns, v.filter, v.groupBy, v.aggregates, v.orderBy, v.reduction} {
+	for _, part := range []func() error{v.shape, v.partitions, v.columns, v.lookups, v.filter, v.groupBy, v.aggregates, v.orderBy, v.reduction} {
 		if err := part(); err != nil {
 			return err
 		}

@@ -2059,6 +2059,85 @@ func (x *Reduction) GetLimit() int64 {
 	return 0
 }
 
+// Lookup is an inner join with a small relation.
+type Lookup struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Keys    []*Expr                `protobuf:"bytes,1,rep,name=keys,proto3" json:"keys,omitempty"`
+	Columns []*Column              `protobuf:"bytes,2,rep,name=columns,proto3" json:"columns,omitempty"`
+	// Positions in columns, one for each key.
+	On []uint32 `protobuf:"varint,3,rep,packed,name=on,proto3" json:"on,omitempty"`
+	// An Arrow IPC message of the rows, without its schema; absent for no rows.
+	Header        []byte `protobuf:"bytes,4,opt,name=header,proto3" json:"header,omitempty"`
+	Body          []byte `protobuf:"bytes,5,opt,name=body,proto3" json:"body,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Lookup) Reset() {
+	*x = Lookup{}
+	mi := &file_tributary_v1_spec_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Lookup) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Lookup) ProtoMessage() {}
+
+func (x *Lookup) ProtoReflect() protoreflect.Message {
+	mi := &file_tributary_v1_spec_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Lookup.ProtoReflect.Descriptor instead.
+func (*Lookup) Descriptor() ([]byte, []int) {
+	return file_tributary_v1_spec_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *Lookup) GetKeys() []*Expr {
+	if x != nil {
+		return x.Keys
+	}
+	return nil
+}
+
+func (x *Lookup) GetColumns() []*Column {
+	if x != nil {
+		return x.Columns
+	}
+	return nil
+}
+
+func (x *Lookup) GetOn() []uint32 {
+	if x != nil {
+		return x.On
+	}
+	return nil
+}
+
+func (x *Lookup) GetHeader() []byte {
+	if x != nil {
+		return x.Header
+	}
+	return nil
+}
+
+func (x *Lookup) GetBody() []byte {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
 // Spec is everything that a scanner may be asked to do with one table.
 type Spec struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
@@ -2072,13 +2151,14 @@ type Spec struct {
 	// Absent: no limit.
 	Limit         *int64     `protobuf:"varint,8,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
 	Reduce        *Reduction `protobuf:"bytes,9,opt,name=reduce,proto3" json:"reduce,omitempty"`
+	Lookups       []*Lookup  `protobuf:"bytes,10,rep,name=lookups,proto3" json:"lookups,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Spec) Reset() {
 	*x = Spec{}
-	mi := &file_tributary_v1_spec_proto_msgTypes[19]
+	mi := &file_tributary_v1_spec_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2090,7 +2170,7 @@ func (x *Spec) String() string {
 func (*Spec) ProtoMessage() {}
 
 func (x *Spec) ProtoReflect() protoreflect.Message {
-	mi := &file_tributary_v1_spec_proto_msgTypes[19]
+	mi := &file_tributary_v1_spec_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2103,7 +2183,7 @@ func (x *Spec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spec.ProtoReflect.Descriptor instead.
 func (*Spec) Descriptor() ([]byte, []int) {
-	return file_tributary_v1_spec_proto_rawDescGZIP(), []int{19}
+	return file_tributary_v1_spec_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Spec) GetTable() string {
@@ -2169,6 +2249,13 @@ func (x *Spec) GetReduce() *Reduction {
 	return nil
 }
 
+func (x *Spec) GetLookups() []*Lookup {
+	if x != nil {
+		return x.Lookups
+	}
+	return nil
+}
+
 type Case_When struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Cond          *Expr                  `protobuf:"bytes,1,opt,name=cond,proto3" json:"cond,omitempty"`
@@ -2179,7 +2266,7 @@ type Case_When struct {
 
 func (x *Case_When) Reset() {
 	*x = Case_When{}
-	mi := &file_tributary_v1_spec_proto_msgTypes[20]
+	mi := &file_tributary_v1_spec_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2191,7 +2278,7 @@ func (x *Case_When) String() string {
 func (*Case_When) ProtoMessage() {}
 
 func (x *Case_When) ProtoReflect() protoreflect.Message {
-	mi := &file_tributary_v1_spec_proto_msgTypes[20]
+	mi := &file_tributary_v1_spec_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2393,7 +2480,13 @@ const file_tributary_v1_spec_proto_rawDesc = "" +
 	"\x06filter\x18\x02 \x03(\v2\x12.tributary.v1.ExprR\x06filter\x120\n" +
 	"\border_by\x18\x03 \x03(\v2\x15.tributary.v1.SortKeyR\aorderBy\x12\x19\n" +
 	"\x05limit\x18\x04 \x01(\x03H\x00R\x05limit\x88\x01\x01B\b\n" +
-	"\x06_limit\"\x8d\x03\n" +
+	"\x06_limit\"\x9c\x01\n" +
+	"\x06Lookup\x12&\n" +
+	"\x04keys\x18\x01 \x03(\v2\x12.tributary.v1.ExprR\x04keys\x12.\n" +
+	"\acolumns\x18\x02 \x03(\v2\x14.tributary.v1.ColumnR\acolumns\x12\x0e\n" +
+	"\x02on\x18\x03 \x03(\rR\x02on\x12\x16\n" +
+	"\x06header\x18\x04 \x01(\fR\x06header\x12\x12\n" +
+	"\x04body\x18\x05 \x01(\fR\x04body\"\xbd\x03\n" +
 	"\x04Spec\x12\x14\n" +
 	"\x05table\x18\x01 \x01(\tR\x05table\x12\x1e\n" +
 	"\n" +
@@ -2407,7 +2500,9 @@ const file_tributary_v1_spec_proto_rawDesc = "" +
 	"aggregates\x120\n" +
 	"\border_by\x18\a \x03(\v2\x15.tributary.v1.SortKeyR\aorderBy\x12\x19\n" +
 	"\x05limit\x18\b \x01(\x03H\x00R\x05limit\x88\x01\x01\x12/\n" +
-	"\x06reduce\x18\t \x01(\v2\x17.tributary.v1.ReductionR\x06reduceB\b\n" +
+	"\x06reduce\x18\t \x01(\v2\x17.tributary.v1.ReductionR\x06reduce\x12.\n" +
+	"\alookups\x18\n" +
+	" \x03(\v2\x14.tributary.v1.LookupR\alookupsB\b\n" +
 	"\x06_limit*\xe5\x05\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\r\n" +
@@ -2473,7 +2568,7 @@ func file_tributary_v1_spec_proto_rawDescGZIP() []byte {
 }
 
 var file_tributary_v1_spec_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_tributary_v1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_tributary_v1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_tributary_v1_spec_proto_goTypes = []any{
 	(Kind)(0),           // 0: tributary.v1.Kind
 	(TimeUnit)(0),       // 1: tributary.v1.TimeUnit
@@ -2501,8 +2596,9 @@ var file_tributary_v1_spec_proto_goTypes = []any{
 	(*Aggregate)(nil),   // 23: tributary.v1.Aggregate
 	(*SortKey)(nil),     // 24: tributary.v1.SortKey
 	(*Reduction)(nil),   // 25: tributary.v1.Reduction
-	(*Spec)(nil),        // 26: tributary.v1.Spec
-	(*Case_When)(nil),   // 27: tributary.v1.Case.When
+	(*Lookup)(nil),      // 26: tributary.v1.Lookup
+	(*Spec)(nil),        // 27: tributary.v1.Spec
+	(*Case_When)(nil),   // 28: tributary.v1.Case.When
 }
 var file_tributary_v1_spec_proto_depIdxs = []int32{
 	0,  // 0: tributary.v1.DataType.kind:type_name -> tributary.v1.Kind
@@ -2540,7 +2636,7 @@ var file_tributary_v1_spec_proto_depIdxs = []int32{
 	7,  // 32: tributary.v1.Arith.type:type_name -> tributary.v1.DataType
 	10, // 33: tributary.v1.Cast.arg:type_name -> tributary.v1.Expr
 	7,  // 34: tributary.v1.Cast.type:type_name -> tributary.v1.DataType
-	27, // 35: tributary.v1.Case.whens:type_name -> tributary.v1.Case.When
+	28, // 35: tributary.v1.Case.whens:type_name -> tributary.v1.Case.When
 	10, // 36: tributary.v1.Case.else:type_name -> tributary.v1.Expr
 	7,  // 37: tributary.v1.Case.type:type_name -> tributary.v1.DataType
 	10, // 38: tributary.v1.Coalesce.args:type_name -> tributary.v1.Expr
@@ -2555,19 +2651,22 @@ var file_tributary_v1_spec_proto_depIdxs = []int32{
 	11, // 47: tributary.v1.SortKey.column:type_name -> tributary.v1.Column
 	10, // 48: tributary.v1.Reduction.filter:type_name -> tributary.v1.Expr
 	24, // 49: tributary.v1.Reduction.order_by:type_name -> tributary.v1.SortKey
-	11, // 50: tributary.v1.Spec.columns:type_name -> tributary.v1.Column
-	10, // 51: tributary.v1.Spec.filter:type_name -> tributary.v1.Expr
-	22, // 52: tributary.v1.Spec.group_by:type_name -> tributary.v1.NamedExpr
-	23, // 53: tributary.v1.Spec.aggregates:type_name -> tributary.v1.Aggregate
-	24, // 54: tributary.v1.Spec.order_by:type_name -> tributary.v1.SortKey
-	25, // 55: tributary.v1.Spec.reduce:type_name -> tributary.v1.Reduction
-	10, // 56: tributary.v1.Case.When.cond:type_name -> tributary.v1.Expr
-	10, // 57: tributary.v1.Case.When.then:type_name -> tributary.v1.Expr
-	58, // [58:58] is the sub-list for method output_type
-	58, // [58:58] is the sub-list for method input_type
-	58, // [58:58] is the sub-list for extension type_name
-	58, // [58:58] is the sub-list for extension extendee
-	0,  // [0:58] is the sub-list for field type_name
+	10, // 50: tributary.v1.Lookup.keys:type_name -> tributary.v1.Expr
+	11, // 51: tributary.v1.Lookup.columns:type_name -> tributary.v1.Column
+	11, // 52: tributary.v1.Spec.columns:type_name -> tributary.v1.Column
+	10, // 53: tributary.v1.Spec.filter:type_name -> tributary.v1.Expr
+	22, // 54: tributary.v1.Spec.group_by:type_name -> tributary.v1.NamedExpr
+	23, // 55: tributary.v1.Spec.aggregates:type_name -> tributary.v1.Aggregate
+	24, // 56: tributary.v1.Spec.order_by:type_name -> tributary.v1.SortKey
+	25, // 57: tributary.v1.Spec.reduce:type_name -> tributary.v1.Reduction
+	26, // 58: tributary.v1.Spec.lookups:type_name -> tributary.v1.Lookup
+	10, // 59: tributary.v1.Case.When.cond:type_name -> tributary.v1.Expr
+	10, // 60: tributary.v1.Case.When.then:type_name -> tributary.v1.Expr
+	61, // [61:61] is the sub-list for method output_type
+	61, // [61:61] is the sub-list for method input_type
+	61, // [61:61] is the sub-list for extension type_name
+	61, // [61:61] is the sub-list for extension extendee
+	0,  // [0:61] is the sub-list for field type_name
 }
 
 func init() { file_tributary_v1_spec_proto_init() }
@@ -2599,14 +2698,14 @@ func file_tributary_v1_spec_proto_init() {
 		(*Expr_Call)(nil),
 	}
 	file_tributary_v1_spec_proto_msgTypes[18].OneofWrappers = []any{}
-	file_tributary_v1_spec_proto_msgTypes[19].OneofWrappers = []any{}
+	file_tributary_v1_spec_proto_msgTypes[20].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_tributary_v1_spec_proto_rawDesc), len(file_tributary_v1_spec_proto_rawDesc)),
 			NumEnums:      7,
-			NumMessages:   21,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

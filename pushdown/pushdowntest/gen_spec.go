@@ -52,6 +52,10 @@ func anyColumn(t *rapid.T, schema *arrow.Schema) pushdown.Column {
 }
 
 func aggregateSpec(t *rapid.T, schema *arrow.Schema, spec *pushdown.Spec) {
+	if rapid.IntRange(0, 2).Draw(t, "joined") == 0 {
+		lookups(t, schema, spec)
+		schema = spec.Joined(schema)
+	}
 	keys := rapid.IntRange(0, 3).Draw(t, "keys")
 	for i := range keys {
 		spec.GroupBy = append(spec.GroupBy, pushdown.NamedExpr{Name: fmt.Sprintf("k%d", i), Expr: Computed(t, schema, 1)})

@@ -14,7 +14,13 @@ import (
 // row. A row scan yields every matching row, best first when there is an order;
 // the caller applies the limit, since ties are arbitrary.
 func Reference(spec pushdown.Spec, batches ...arrow.RecordBatch) ([][]any, error) {
-	rows, err := filtered(spec.Filter, tableRows(batches))
+	before, after := spec.FilterParts()
+	rows, err := filtered(before, tableRows(batches))
+	if err == nil && len(spec.Lookups) > 0 {
+		if rows, err = joined(spec.Lookups, rows); err == nil {
+			rows, err = filtered(after, rows)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

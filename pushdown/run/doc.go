@@ -1,5 +1,5 @@
 // Package run executes a specification over the batches of one stream: filter,
-// then aggregate, top-N, limit or projection. A scanner runs it over each
+// lookups in the relations that came with it, then aggregate, top-N, limit or projection. A scanner runs it over each
 // partition of a source that only yields rows; a coordinator runs it over what a
 // scanner did not do.
 //

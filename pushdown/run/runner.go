@@ -91,6 +91,8 @@ func New(spec pushdown.Spec, input *arrow.Schema, opts Options) (*Runner, error)
 		return nil, err
 	}
 	switch {
+	case len(spec.Lookups) > 0:
+		r.rest, err = newJoiner(spec, input, opts)
 	case spec.Grouped():
 		r.rest, err = newGrouper(spec, input, opts)
 	case len(spec.OrderBy) > 0:
@@ -110,7 +112,8 @@ func New(spec pushdown.Spec, input *arrow.Schema, opts Options) (*Runner, error)
 // Narrow makes the batches to come pass further conjuncts over the input, in the
 // place of those of the last call.
 func (r *Runner) Narrow(extra []pushdown.Expr) error {
-	conjuncts := slices.Concat(r.spec.Filter, extra)
+	before, _ := r.spec.FilterParts()
+	conjuncts := slices.Concat(before, extra)
 	if len(conjuncts) == 0 {
 		r.filter = nil
 		return nil

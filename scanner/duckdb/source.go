@@ -123,8 +123,11 @@ func (s *Source) Partitions(ctx context.Context) ([]scanner.Partition, error) {
 	return out, nil
 }
 
-// Capabilities says that DuckDB runs all of a specification.
-func (s *Source) Capabilities() pushdown.Capabilities { return pushdown.AllCapabilities() }
+// Capabilities says that DuckDB runs all of a specification but lookups, which
+// the kernels do.
+func (s *Source) Capabilities() pushdown.Capabilities {
+	return pushdown.AllCapabilities().Without(string(pushdown.CapLookup))
+}
 
 // Scan runs a spec as one statement over the partitions it names.
 func (s *Source) Scan(ctx context.Context, spec pushdown.Spec) (scanner.Reader, error) {
