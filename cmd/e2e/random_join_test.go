@@ -19,12 +19,13 @@ func TestRandomJoins(t *testing.T) {
 	})
 	if all.equal >= 100 {
 		require.Positive(t, all.fired["eager_aggregation"])
+		require.Positive(t, all.fired["share_common_subplans"])
 	}
 }
 
 // keyed is a statement that joins by plain keys.
 func (g *sqlGen) keyed() (string, bool) {
-	return pick(g.r, []func() (string, bool){g.chain, g.chain, g.membership, g.joinedGroups, g.joinedAggregates, g.joinedAggregates})()
+	return pick(g.r, []func() (string, bool){g.chain, g.chain, g.membership, g.joinedGroups, g.joinedAggregates, g.joinedAggregates, g.twins})()
 }
 
 // key is a condition between plain columns of one type, of the same name where
@@ -140,6 +141,26 @@ func (g *sqlGen) joinedGroups() (string, bool) {
 		sql += " JOIN " + g.side(c) + " ON " + g.key(a, c)
 	}
 	return sql + g.few(a), false
+}
+
+// twins writes the groups of a table or a join twice, and joins both with each
+// other and often with a table that leaves few of them.
+func (g *sqlGen) twins() (string, bool) {
+	a, b, c := g.scope("a"), g.scope("b"), g.scope("c")
+	from := g.side(a)
+	if g.r.IntN(2) == 0 {
+		from += " " + pick(g.r, []string{"JOIN", "LEFT JOIN"}) + " " + g.side(b) + " ON " + g.key(a, b)
+	}
+	key := pick(g.r, []string{"a.id", "a.few", g.groupKey(a)})
+	groups := fmt.Sprintf("(SELECT %s AS k, count(*) AS n, %s AS v FROM %s%s GROUP BY k)", key, g.mergeable(a), from, g.few(a))
+	sql := "SELECT p.k, p.n, q.v FROM " + groups + " p " + pick(g.r, []string{"JOIN", "LEFT JOIN", "FULL JOIN", "SEMI JOIN"}) + " " + groups + " q ON p.k IS NOT DISTINCT FROM q.k"
+	if strings.Contains(sql, " SEMI JOIN (SELECT "+key) {
+		sql = strings.Replace(sql, "q.v", "p.v", 1)
+	}
+	if key != "a.id" && key != "a.few" || g.r.IntN(2) == 0 {
+		return sql, false
+	}
+	return sql + " JOIN " + g.side(c) + " ON c.id = p.k" + g.few(c), false
 }
 
 // joinedAggregates aggregates one of two or three joined tables, whose rows are

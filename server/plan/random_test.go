@@ -19,7 +19,7 @@ func randomStatement(t *rapid.T) string {
 	if n := rapid.IntRange(0, 3).Draw(t, "conjuncts"); n > 0 {
 		where = " WHERE " + strings.Join(rapid.SliceOfN(rapid.Custom(randomPredicate), n, n).Draw(t, "where"), pick("and", " AND ", " AND ", " OR "))
 	}
-	switch pick("form", "rows", "distinct", "group", "group", "total", "topn", "topn", "limited", "alternatives") {
+	switch pick("form", "rows", "distinct", "group", "group", "total", "topn", "topn", "limited", "alternatives", "twins") {
 	case "rows":
 		return "SELECT a, s, d FROM " + source + where
 	case "distinct":
@@ -32,6 +32,9 @@ func randomStatement(t *rapid.T) string {
 		return "SELECT " + randomAggregates(t) + " FROM " + source + where
 	case "limited":
 		return fmt.Sprintf("SELECT count(*) FROM (SELECT a FROM %s LIMIT %d)", source, rapid.IntRange(0, 30).Draw(t, "limit"))
+	case "twins":
+		groups := fmt.Sprintf("(SELECT %s AS k, count(*) AS n, sum(a) AS x FROM %s%s GROUP BY k)", randomKey(t), source, where)
+		return "SELECT p.k, p.n, q.x FROM " + groups + " p JOIN " + groups + " q ON p.k IS NOT DISTINCT FROM q.k WHERE " + pick("twin", "p.n > 0", "p.n <= q.n", "q.x > 3", "p.x > (SELECT avg(v) FROM u)")
 	case "alternatives":
 		return "SELECT x.a, y.v FROM t x JOIN u y ON x.a = y.a WHERE (x.s = 'x' AND y.v > 0) OR (" + pick("alternative", "x.d > 50", "x.b = 3", "x.bo") + " AND y.s = 'x')"
 	}

@@ -46,6 +46,8 @@ func rules(level Pushdown) []Rule {
 		{limitPushdown{}, []Pushdown{PushdownFull}},
 		// When the aggregates are where they will run.
 		{reducePushdown{}, []Pushdown{PushdownFull}},
+		// When nothing moves any more: what is shared stays as it is.
+		{shareCommonSubplans{}, []Pushdown{PushdownFull, PushdownFilter}},
 		// After all that may give a better reason.
 		{stayReasons{}, []Pushdown{PushdownFull}},
 		// Last: it only checks.

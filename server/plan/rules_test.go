@@ -213,9 +213,9 @@ func TestRuleNames(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		"column_pruning", "outer_join", "implied_filter", "filter_pushdown", "column_pruning", "eager_aggregation", "aggregate_pushdown", "distinct_pushdown", "topn_pushdown", "limit_pushdown",
-		"reduce_pushdown", "reasons", "check",
+		"reduce_pushdown", "share_common_subplans", "reasons", "check",
 	}, names(PushdownFull))
-	require.Equal(t, []string{"column_pruning", "outer_join", "implied_filter", "filter_pushdown", "column_pruning", "check"}, names(PushdownFilter))
+	require.Equal(t, []string{"column_pruning", "outer_join", "implied_filter", "filter_pushdown", "column_pruning", "share_common_subplans", "check"}, names(PushdownFilter))
 	require.Equal(t, []string{"column_pruning", "filter_lift", "column_pruning", "check"}, names(PushdownOff))
 	require.Empty(t, names("sideways"))
 	all := append(names(PushdownFull), "filter_lift")
