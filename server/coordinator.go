@@ -109,8 +109,8 @@ func (c *Coordinator) build() (err error) {
 	if c.binder, err = engine.NewBinder(); err != nil {
 		return err
 	}
-	if half := c.cfg.MaxMemory / 2; half > 0 && (c.cfg.Engine.MemoryLimit == 0 || c.cfg.Engine.MemoryLimit > half) {
-		c.cfg.Engine.MemoryLimit = half // the other half is for what scanners send
+	if most := c.cfg.MaxMemory * 3 / 8; most > 0 && (c.cfg.Engine.MemoryLimit == 0 || c.cfg.Engine.MemoryLimit > most) {
+		c.cfg.Engine.MemoryLimit = most // for two at once, and a quarter for what scanners send
 	}
 	if most := c.cfg.MaxUserMemory / 2; most > 0 && (c.cfg.Engine.MemoryLimit == 0 || c.cfg.Engine.MemoryLimit > most) {
 		c.cfg.Engine.MemoryLimit = most

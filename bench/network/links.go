@@ -107,7 +107,7 @@ func (b *bench) start(ctx context.Context, scanner, pages string) (err error) {
 }
 
 func (b *bench) add(name string, value float64, unit string, ratio float64, of, target string) {
-	b.results = append(b.results, result{b.name + ": " + name, value, unit, ratio, of, target})
+	b.results = append(b.results, result{Name: b.name + ": " + name, Value: value, Unit: unit, Ratio: ratio, Of: of, Target: target})
 }
 
 func (b *bench) measure(ctx context.Context) error {

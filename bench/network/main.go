@@ -1,11 +1,12 @@
 // Command network measures what a laptop's loopback hides: scans over slow links
-// beside a serial pull of pages, many small queries at once, and memory behind a
-// client that hardly reads. It prints tables and writes JSON; see bench/README.md.
+// beside a serial pull of pages, many small queries at once, memory behind a
+// client that hardly reads, and whether it grows in a soak. It prints tables and writes JSON; see bench/README.md.
 package main
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -22,7 +23,7 @@ type options struct {
 	tributary, memscanner, dir, json string
 	rows                             int
 	repeat                           int
-	load                             time.Duration
+	load, soak                       time.Duration
 }
 
 func main() {
@@ -34,7 +35,8 @@ func main() {
 	flag.IntVar(&o.rows, "rows", vqueue.Default().Rows, "rows in the large table")
 	flag.IntVar(&o.repeat, "repeat", 3, "how often each is run, after once to warm up")
 	flag.DurationVar(&o.load, "load", 5*time.Second, "how long each load lasts")
-	only := flag.String("only", "links,load,memory", "which parts to run")
+	flag.DurationVar(&o.soak, "soak", 10*time.Minute, "how long the soak lasts, which only runs when it is named")
+	only := flag.String("only", "links,load,memory", "which parts to run: these, or soak")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -48,8 +50,9 @@ func run(ctx context.Context, o options, only string) error {
 	parts := []struct {
 		name string
 		run  func(context.Context, options) ([]result, error)
-	}{{"links", links}, {"load", load}, {"memory", memoryUse}}
+	}{{"links", links}, {"load", load}, {"memory", memoryUse}, {"soak", soak}}
 	all := map[string][]result{}
+	var failed []error
 	for _, p := range parts {
 		if !strings.Contains(only, p.name) {
 			continue
@@ -58,14 +61,15 @@ func run(ctx context.Context, o options, only string) error {
 		show(p.name, results)
 		all[p.name] = results
 		if err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
+			failed = append(failed, fmt.Errorf("%s: %w", p.name, err))
+			break
 		}
 	}
 	text, err := json.MarshalIndent(all, "", " ")
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(o.json, text, 0o644)
+	return errors.Join(append(failed, os.WriteFile(o.json, text, 0o644))...)
 }
 
 // result is a line of a table: something measured, and what it is compared with.
@@ -78,6 +82,8 @@ type result struct {
 	Ratio  float64 `json:"ratio,omitempty"`
 	Of     string  `json:"of,omitempty"`
 	Target string  `json:"target,omitempty"`
+	// Verdict is what that says in a word, where a run ends with one.
+	Verdict string `json:"verdict,omitempty"`
 }
 
 func show(title string, results []result) {
@@ -89,6 +95,9 @@ func show(title string, results []result) {
 		}
 		if r.Target != "" {
 			ratio += " (aim: " + r.Target + ")"
+		}
+		if r.Verdict != "" {
+			ratio += " " + r.Verdict
 		}
 		fmt.Printf("  %-58s %12.2f %-8s%s\n", r.Name, r.Value, r.Unit, ratio)
 	}

@@ -47,7 +47,10 @@ func memoryUse(ctx context.Context, o options) ([]result, error) {
 			return out, fmt.Errorf("%s: %w", w.name, err)
 		}
 		for i, who := range []string{"the coordinator", "the largest scanner"} {
-			out = append(out, result{w.name + ": " + who, float64(peaks[i]) / mebibyte, "MiB", float64(peaks[i]) / (budget + spare), "of the budget", "≤ 1"})
+			out = append(out, result{
+				Name: w.name + ": " + who, Value: float64(peaks[i]) / mebibyte, Unit: "MiB",
+				Ratio: float64(peaks[i]) / (budget + spare), Of: "of the budget", Target: "≤ 1",
+			})
 		}
 	}
 	return out, nil

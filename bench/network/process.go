@@ -32,12 +32,15 @@ func (p *process) resetPeakRSS() error {
 }
 
 // peakRSS is the most memory that the process has had since resetPeakRSS, in bytes.
-func (p *process) peakRSS() (int64, error) {
+func (p *process) peakRSS() (int64, error) { return p.memory("VmHWM:") }
+
+// memory is one of the kernel's figures of the process, in bytes.
+func (p *process) memory(label string) (int64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
 		return 0, err
 	}
-	_, rest, _ := strings.Cut(string(text), "VmHWM:")
+	_, rest, _ := strings.Cut(string(text), label)
 	kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
 	return kib << 10, err
 }

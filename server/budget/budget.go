@@ -35,6 +35,7 @@ type Budget struct {
 	mu       sync.Mutex
 	running  int
 	reserved int64
+	engines  int64            // of that, for engines
 	users    map[string]int64 // what the queries of each user have reserved
 	waiting  list.List        // of *waiter, the first in turn at the front
 	refused  *prometheus.CounterVec
@@ -113,7 +114,7 @@ func (b *Budget) Admit(ctx context.Context, user string, engine bool) (*Query, e
 	if err := b.wait(ctx, w); err != nil {
 		return nil, b.giveUp(at, w, err)
 	}
-	return &Query{budget: b, user: user, reserved: w.bytes}, nil
+	return &Query{budget: b, user: user, reserved: w.bytes, engine: w.bytes}, nil
 }
 
 // userFits: the user may reserve so much more; the caller holds mu.
@@ -160,6 +161,7 @@ func (b *Budget) giveUp(at *list.Element, w *waiter, err error) error {
 	case <-w.ready:
 		b.running--
 		b.reserved -= w.bytes
+		b.engines -= w.bytes
 	default:
 		b.waiting.Remove(at)
 	}
@@ -171,12 +173,13 @@ func (b *Budget) giveUp(at *list.Element, w *waiter, err error) error {
 func (b *Budget) admit() {
 	for at := b.waiting.Front(); at != nil; at = b.waiting.Front() {
 		w := at.Value.(*waiter)
-		if b.cfg.MaxQueries > 0 && b.running >= b.cfg.MaxQueries || !b.fits(w.bytes) {
+		if b.cfg.MaxQueries > 0 && b.running >= b.cfg.MaxQueries || !b.fits(w.bytes) || !b.engineFits(w.bytes) {
 			return
 		}
 		b.waiting.Remove(at)
 		b.running++
 		b.reserved += w.bytes
+		b.engines += w.bytes
 		close(w.ready)
 	}
 }
@@ -184,6 +187,15 @@ func (b *Budget) admit() {
 func (b *Budget) fits(bytes int64) bool {
 	return b.cfg.MaxMemory <= 0 || bytes <= b.cfg.MaxMemory-b.reserved
 }
+
+// engineFits: an engine must not take the memory that the rows need which all
+// engines wait for. One on its own may.
+func (b *Budget) engineFits(bytes int64) bool {
+	return b.cfg.MaxMemory <= 0 || bytes == 0 || b.engines == 0 || b.engines+bytes <= b.cfg.MaxMemory-b.cfg.MaxMemory/rowsShare
+}
+
+// rowsShare is the part of all memory, as its denominator, that engines leave.
+const rowsShare = 4
 
 // Query is the share of one query. Its methods may be called from any goroutine;
 // a nil Query bounds nothing.
@@ -193,6 +205,7 @@ type Query struct {
 	// budget.mu guards the rest.
 	reserved int64
 	closed   bool
+	engine   int64 // what was reserved for the engine
 }
 
 // Reserve takes bytes, or returns a ResourceExhausted error.
@@ -249,7 +262,8 @@ func (q *Query) Close() {
 	q.closed = true
 	b.running--
 	b.reserved -= q.reserved
+	b.engines -= q.engine
 	b.giveBack(q.user, q.reserved)
-	q.reserved = 0
+	q.reserved, q.engine = 0, 0
 	b.admit()
 }

@@ -101,6 +101,28 @@ func TestEngineMemory(t *testing.T) {
 	require.ErrorContains(t, err, "--query-memory")
 }
 
+// TestEnginesLeaveRoom: engines of which none could read a row would wait for each other.
+func TestEnginesLeaveRoom(t *testing.T) {
+	t.Parallel()
+	b := New(Config{MaxMemory: 100, EngineMemory: 37, Timeout: 20 * time.Millisecond})
+	first, second := admit(t, b, true), admit(t, b, true)
+	_, err := b.Admit(t.Context(), "", true)
+	require.Equal(t, status.ResourceExhausted, status.CodeOf(err))
+	require.NoError(t, first.Reserve(13))
+	require.NoError(t, second.Reserve(13))
+	second.Close()
+	admit(t, b, true).Close()
+	first.Close()
+
+	b = New(Config{MaxMemory: 100, EngineMemory: 50, Timeout: 20 * time.Millisecond})
+	first = admit(t, b, true)
+	_, err = b.Admit(t.Context(), "", true)
+	require.Equal(t, status.ResourceExhausted, status.CodeOf(err))
+	require.NoError(t, first.Reserve(50), "one on its own leaves room enough")
+	first.Close()
+	admit(t, b, true).Close()
+}
+
 // TestConcurrent use never exceeds the bounds and leaves nothing.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
