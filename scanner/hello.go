@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/flight"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/codec/grpcstatus"
@@ -57,9 +58,7 @@ func (s *Scanner) Hello(ctx context.Context) (*codec.Hello, error) {
 	}
 	s.catalog.Lock()
 	defer s.catalog.Unlock()
-	for _, t := range s.tables {
-		hello.Tables = append(hello.Tables, s.describe(ctx, t))
-	}
+	hello.Tables = s.describeAll(ctx)
 	limitStatistics(hello.Tables)
 	if err := ctx.Err(); err != nil {
 		return nil, status.Wrap(status.Canceled, err, "hello")
@@ -74,6 +73,19 @@ func (s *Scanner) Hello(ctx context.Context) (*codec.Hello, error) {
 	}
 	hello.Version = s.version
 	return hello, nil
+}
+
+// describeAll describes the tables, several at once: a source may have to look at
+// files for the first time.
+func (s *Scanner) describeAll(ctx context.Context) []codec.Table {
+	out := make([]codec.Table, len(s.tables))
+	var group errgroup.Group
+	group.SetLimit(s.cfg.Workers)
+	for i, t := range s.tables {
+		group.Go(func() error { out[i] = s.describe(ctx, t); return nil })
+	}
+	_ = group.Wait()
+	return out
 }
 
 // describe never fails: a table that cannot be used says why. It is logged when

@@ -43,6 +43,9 @@ type Engine struct {
 	temp  string
 	warm  int
 	keep  keep
+	// describing bounds how many origins are described at once, whatever the
+	// tables they are of.
+	describing chan struct{}
 
 	mu       sync.Mutex
 	idle     []bind.Connection
@@ -62,7 +65,7 @@ func NewEngine(cfg EngineConfig) (*Engine, error) {
 		return nil, status.Wrap(status.FailedPrecondition, err, "cannot make a directory for temporary data")
 	}
 	e := &Engine{alloc: cfg.Alloc, temp: temp, warm: cfg.Warm, attached: map[string]*attachment{},
-		keep: keep{budget: cfg.KeepBytes, rows: map[*partition]*keptRows{}}}
+		describing: make(chan struct{}, runtime.GOMAXPROCS(0)), keep: keep{budget: cfg.KeepBytes, rows: map[*partition]*keptRows{}}}
 	if e.alloc == nil {
 		e.alloc = memory.DefaultAllocator
 	}

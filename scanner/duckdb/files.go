@@ -103,13 +103,17 @@ type described struct {
 }
 
 // describeOrigin reads the schema and, where it is cheap, the number of rows.
-func (e *Engine) describeOrigin(ctx context.Context, o origin, now stamp) *described {
-	d := &described{origin: o, stamp: now, rows: -1, unsettled: now.settling(time.Now())}
+func (e *Engine) describeOrigin(ctx context.Context, o origin, now stamp) (d *described) {
+	d = &described{origin: o, stamp: now, rows: -1, unsettled: now.settling(time.Now())}
+	defer func() {
+		if r := recover(); r != nil { // it runs in a goroutine of its own
+			d.err = status.New(status.Internal, "internal error: %v", r)
+		}
+		if d.err != nil {
+			d.err = status.Wrap(status.FailedPrecondition, d.err, "%s", o)
+		}
+	}()
 	d.err = d.read(ctx, e)
-	d.stats = d.extents(ctx, e)
-	if d.err != nil {
-		d.err = status.Wrap(status.FailedPrecondition, d.err, "%s", o)
-	}
 	return d
 }
 
@@ -129,10 +133,37 @@ func (d *described) read(ctx context.Context, e *Engine) (err error) {
 	if d.format == formatJSON {
 		d.from = jsonRelation(d.origin.path, d.columns)
 	}
-	if d.rows, err = d.countRows(ctx, e); err != nil {
+	if d.format == formatParquet {
+		return d.readFooter(ctx, e)
+	}
+	return d.readTable(ctx, e)
+}
+
+// readFooter takes what the footer says. Where DuckDB cannot read all of it,
+// nothing but the number of rows is known.
+func (d *described) readFooter(ctx context.Context, e *Engine) (err error) {
+	f, err := e.readFooter(ctx, d.origin.path)
+	if err != nil {
+		d.rows, err = e.queryInt(ctx, "SELECT CAST(sum(num_rows) AS BIGINT) FROM parquet_file_metadata("+globLiteral(d.origin.path)+")")
 		return err
 	}
-	d.groups, err = d.divide(ctx, e)
+	d.rows = f.rows
+	d.stats = d.extents(f)
+	if d.rows >= minCutRows && !d.has(parquetRow) {
+		d.groups = f.groups
+	}
+	return nil
+}
+
+// readTable counts the rows of a database's table.
+func (d *described) readTable(ctx context.Context, e *Engine) (err error) {
+	if d.format != formatTable {
+		return nil
+	}
+	if d.rows, err = e.queryInt(ctx, "SELECT count(*) FROM "+d.from); err != nil {
+		return err
+	}
+	d.groups, err = d.divideTable(ctx, e)
 	return err
 }
 
@@ -200,17 +231,6 @@ func jsonRelation(path string, columns []column) string {
 		items[i] = quoteText(c.name) + ": " + quoteText(c.physical)
 	}
 	return fmt.Sprintf("read_json(%s, hive_partitioning = false, columns = {%s})", globLiteral(path), strings.Join(items, ", "))
-}
-
-func (d *described) countRows(ctx context.Context, e *Engine) (int64, error) {
-	switch d.format {
-	case formatParquet:
-		return e.queryInt(ctx, "SELECT CAST(sum(num_rows) AS BIGINT) FROM parquet_file_metadata("+globLiteral(d.origin.path)+")")
-	case formatTable:
-		return e.queryInt(ctx, "SELECT count(*) FROM "+d.from)
-	default:
-		return -1, nil
-	}
 }
 
 // expand lists the files of patterns in order, without duplicates. A pattern

@@ -191,17 +191,23 @@ func (s *Source) build(ctx context.Context, found []located) *snapshot {
 		}
 	}
 	snap := &snapshot{}
+	var reading sync.WaitGroup
 	for _, l := range found {
-		p := &partition{id: l.id}
+		p := &partition{id: l.id, origins: make([]*described, len(l.origins))}
 		for i, o := range l.origins {
-			d := known[o]
-			if d == nil || !d.current(l.stamps[i]) {
-				d = s.cfg.Engine.describeOrigin(ctx, o, l.stamps[i])
+			if d := known[o]; d != nil && d.current(l.stamps[i]) {
+				p.origins[i] = d
+				continue
 			}
-			p.origins = append(p.origins, d)
+			s.cfg.Engine.describing <- struct{}{}
+			reading.Go(func() {
+				defer func() { <-s.cfg.Engine.describing }()
+				p.origins[i] = s.cfg.Engine.describeOrigin(ctx, o, l.stamps[i])
+			})
 		}
 		snap.partitions = append(snap.partitions, p)
 	}
+	reading.Wait()
 	if !s.cfg.PlainPaths {
 		snap.addHive()
 	}

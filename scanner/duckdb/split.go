@@ -25,7 +25,7 @@ const (
 	// may leave of most of them nothing but the cost of a statement.
 	piecesPerWorker         = 8
 	filteredPiecesPerWorker = 2
-	// minCutRows: smaller Parquet files are not divided, and not looked at for it.
+	// minCutRows: smaller Parquet files are not divided.
 	minCutRows = 4096
 	// tableGroup is the number of rows in the row groups of a database. Small tables
 	// have at least leastGroups groups.
@@ -151,26 +151,16 @@ func (d *described) cut(rows int64) []extract {
 	return append(out, next)
 }
 
-// divide finds where an origin can be divided.
-func (d *described) divide(ctx context.Context, e *Engine) ([]rowGroup, error) {
-	switch d.format {
-	case formatParquet:
-		if d.rows < minCutRows || d.has(parquetRow) {
-			return nil, nil
-		}
-		return d.rowGroups(ctx, e, "SELECT CAST(sum(max(row_group_num_rows)) OVER (ORDER BY row_group_id) AS BIGINT), CAST(max(row_group_num_rows) AS BIGINT) "+
-			"FROM parquet_metadata("+globLiteral(d.origin.path)+") GROUP BY row_group_id ORDER BY row_group_id")
-	case formatTable:
-		if d.has(tableRow) {
-			return nil, nil
-		}
-		if _, err := e.describe(ctx, "(SELECT "+tableRow+" FROM "+d.from+")"); err != nil {
-			return nil, ctx.Err() // a view has no row numbers
-		}
-		step := min(tableGroup, max(1, d.rows/leastGroups))
-		return d.rowGroups(ctx, e, fmt.Sprintf("SELECT (%[1]s // %[2]d + 1) * %[2]d AS bound, count(*) FROM %[3]s GROUP BY bound ORDER BY bound", tableRow, step, d.from))
+// divideTable finds where a table of a database can be divided.
+func (d *described) divideTable(ctx context.Context, e *Engine) ([]rowGroup, error) {
+	if d.has(tableRow) {
+		return nil, nil
 	}
-	return nil, nil
+	if _, err := e.describe(ctx, "(SELECT "+tableRow+" FROM "+d.from+")"); err != nil {
+		return nil, ctx.Err() // a view has no row numbers
+	}
+	step := min(tableGroup, max(1, d.rows/leastGroups))
+	return d.rowGroups(ctx, e, fmt.Sprintf("SELECT (%[1]s // %[2]d + 1) * %[2]d AS bound, count(*) FROM %[3]s GROUP BY bound ORDER BY bound", tableRow, step, d.from))
 }
 
 // The pseudo-columns of row numbers.

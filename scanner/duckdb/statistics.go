@@ -1,17 +1,13 @@
 package duckdb
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"math/big"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/scalar"
 
@@ -27,25 +23,6 @@ const settleTime = 2500 * time.Millisecond
 // settling reports whether the file may still change unnoticed.
 func (st stamp) settling(now time.Time) bool { return now.Sub(st.modified) < settleTime }
 
-// chunkStats are the statistics of one column in one row group, as text.
-type chunkStats struct {
-	column       string
-	min, max     string
-	hasMin       bool
-	hasMax       bool
-	nulls, rows  int64
-	exact, known bool // known: nulls is
-}
-
-var chunkSchema = arrow.NewSchema([]arrow.Field{
-	{Name: "column", Type: arrow.BinaryTypes.String, Nullable: true},
-	{Name: "min", Type: arrow.BinaryTypes.String, Nullable: true},
-	{Name: "max", Type: arrow.BinaryTypes.String, Nullable: true},
-	{Name: "nulls", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
-	{Name: "rows", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
-	{Name: "exact", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
-}, nil)
-
 // extent is what is known of the values of a column. Bounds are the numbers
 // inside: days, units since the epoch, unscaled decimals.
 type extent struct {
@@ -55,69 +32,17 @@ type extent struct {
 	bounded, exact bool
 }
 
-// extents reads those of a Parquet file's footer; nil when there are none to be
+// extents are those of a Parquet file's footer; nil when there are none to be
 // relied on, for whatever reason: they only save work.
-func (d *described) extents(ctx context.Context, e *Engine) map[string]extent {
-	if d.format != formatParquet || d.err != nil || d.unsettled {
-		return nil
-	}
-	chunks, err := e.parquetChunks(ctx, d.origin.path)
-	if err != nil {
+func (d *described) extents(f *footer) map[string]extent {
+	if f == nil || d.unsettled {
 		return nil
 	}
 	out := make(map[string]extent, len(d.columns))
 	for _, c := range d.columns {
-		out[c.name] = c.extent(chunks[c.name], d.rows)
+		out[c.name] = c.extent(f.chunks[c.name], d.rows)
 	}
 	return out
-}
-
-// parquetChunks reads the statistics of all row groups by column path.
-func (e *Engine) parquetChunks(ctx context.Context, path string) (map[string][]chunkStats, error) {
-	r, err := e.query(ctx, "SELECT path_in_schema, stats_min_value, stats_max_value, CAST(stats_null_count AS BIGINT), "+
-		"CAST(row_group_num_rows AS BIGINT), min_is_exact AND max_is_exact FROM parquet_metadata("+globLiteral(path)+")", chunkSchema)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	out := map[string][]chunkStats{}
-	for {
-		b, err := r.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		for i := range int(b.NumRows()) {
-			c := chunkAt(b, i)
-			out[c.column] = append(out[c.column], c)
-		}
-		b.Release()
-	}
-}
-
-func chunkAt(b arrow.RecordBatch, i int) chunkStats {
-	text := func(column int) (string, bool) {
-		a := b.Column(column).(*array.String)
-		if a.IsNull(i) {
-			return "", false
-		}
-		return strings.Clone(a.Value(i)), true
-	}
-	var c chunkStats
-	c.column, _ = text(0)
-	c.min, c.hasMin = text(1)
-	c.max, c.hasMax = text(2)
-	nulls, rows, exact := b.Column(3).(*array.Int64), b.Column(4).(*array.Int64), b.Column(5).(*array.Boolean)
-	if c.known = !nulls.IsNull(i); c.known {
-		c.nulls = nulls.Value(i)
-	}
-	if !rows.IsNull(i) {
-		c.rows = rows.Value(i)
-	}
-	c.exact = !exact.IsNull(i) && exact.Value(i)
-	return c
 }
 
 // extent brings the row groups of a column together. They must cover the file's
