@@ -198,3 +198,44 @@ func TestHivePartitions(t *testing.T) {
 		require.Contains(t, answer(t, d, c, query.DefaultSettings(), "EXPLAIN "+sql), explained, sql)
 	}
 }
+
+// TestBucketsInParts: a client that reads in parts gets whole groups from each
+// scanner by what owners promise, where no NULL passes.
+func TestBucketsInParts(t *testing.T) {
+	t.Parallel()
+	d := newDuck(t)
+	b := newBucketed(t, d, nil, nil)
+	p := &partitioned{sources: b.sources[:]}
+	var scanners []string
+	for i, src := range b.sources {
+		scanners = append(scanners, startScanner(t, node{name: fmt.Sprintf("s%d", i), tables: []scanner.Table{{Name: "sales", Source: src}}}, memory.DefaultAllocator))
+	}
+	for i := range p.addrs {
+		_, p.addrs[i] = coordinate(t, scanners, server.Config{Key: []byte(sharedKey)})
+	}
+	whole, parted := connect(t, p.addrs[0]), connect(t, p.addrs[0])
+	setting(t, parted, "partitioned_results", "scanner")
+	for sql, endpoints := range map[string]int{
+		"SELECT customer, count(*) AS n, sum(amount) AS s FROM sales WHERE customer IS NOT NULL GROUP BY customer": 2,
+		"SELECT customer, item, max(amount) FROM sales WHERE customer > 40 GROUP BY ALL HAVING count(*) > 2":       2,
+		"SELECT DISTINCT customer FROM sales WHERE customer < 50":                                                  2,
+		"SELECT customer, count(*) FROM sales GROUP BY customer":                                                   1,
+		"SELECT item, count(*) FROM sales WHERE customer > 1 GROUP BY item":                                        1,
+	} {
+		want, err := fetch(t.Context(), whole, sql)
+		require.NoError(t, err, sql)
+		info, err := parted.Execute(t.Context(), sql)
+		require.NoError(t, err, sql)
+		require.Len(t, info.Endpoint, endpoints, sql)
+		got, err := p.union(t, info)
+		require.NoError(t, err, sql)
+		require.Equal(t, sortedText(t, d, want), sortedText(t, d, got), sql)
+		want.release()
+		got.release()
+	}
+	info, err := parted.Execute(t.Context(), "SELECT customer, count(*) FROM sales WHERE customer > 1 GROUP BY customer")
+	require.NoError(t, err)
+	b.put(t, d, 0, 0) // the same promise, but another version of the rows
+	_, err = p.union(t, info)
+	require.ErrorContains(t, err, "has changed since the query was planned")
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -44,42 +46,45 @@ var footerSchema = arrow.NewSchema([]arrow.Field{
 
 // readFooter reads the footer of a file.
 func (e *Engine) readFooter(ctx context.Context, path string) (*footer, error) {
-	r, err := e.query(ctx, footerQuery+globLiteral(path)+") ORDER BY row_group_id", footerSchema)
+	r, err := e.query(ctx, footerQuery+globLiteral(path)+")", footerSchema)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	f, last := &footer{chunks: map[string][]chunkStats{}}, int64(-1)
+	f, groups := &footer{chunks: map[string][]chunkStats{}}, map[int64]int64{}
 	for {
 		b, err := r.Next(ctx)
 		if errors.Is(err, io.EOF) {
+			f.count(groups)
 			return f, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		last = f.add(b, last)
+		f.add(b, groups)
 		b.Release()
 	}
 }
 
-// add takes lines of the footer, the last of which before was of row group last.
-func (f *footer) add(b arrow.RecordBatch, last int64) int64 {
-	groups, rows := b.Column(0).(*array.Int64), b.Column(1).(*array.Int64)
-	columns := b.Column(2).(*array.String)
-	for i, group := range groups.Int64Values() {
+// add takes lines of the footer, and notes the rows of their row groups.
+func (f *footer) add(b arrow.RecordBatch, groups map[int64]int64) {
+	group, rows, columns := b.Column(0).(*array.Int64), b.Column(1).(*array.Int64), b.Column(2).(*array.String)
+	for i := range int(b.NumRows()) {
 		c := chunkAt(b, i)
 		if !rows.IsNull(i) {
 			c.rows = rows.Value(i)
 		}
-		if group != last {
-			f.rows += c.rows
-			f.groups = append(f.groups, rowGroup{f.rows, c.rows})
-			last = group
-		}
+		groups[group.Value(i)] = c.rows
 		f.chunks[strings.Clone(columns.Value(i))] = append(f.chunks[columns.Value(i)], c)
 	}
-	return last
+}
+
+// count adds the row groups up, in their order.
+func (f *footer) count(groups map[int64]int64) {
+	for _, id := range slices.Sorted(maps.Keys(groups)) {
+		f.rows += groups[id]
+		f.groups = append(f.groups, rowGroup{f.rows, groups[id]})
+	}
 }
 
 func chunkAt(b arrow.RecordBatch, i int) (c chunkStats) {

@@ -21,23 +21,57 @@ func (g *groups) byPromise(r *Reduce, targets []Target) bool {
 			keys[column.Name] = i
 		}
 	}
-	read := promisesOf(g.scan.Table, targets)
-	if len(keys) == 0 || read == nil {
+	by := promisedApart(g.scan.Table, targets, keys)
+	// Of several columns a row might have a NULL in any, and only one key can be
+	// set apart.
+	if by == nil || len(by.hashed()) > 1 {
 		return false
+	}
+	r.Pinned, r.Promised, r.Why = true, true, by.why()
+	if by.hash != nil {
+		r.Apart = keys[by.hash.Columns[0]] // NULL is in any bucket
+	}
+	return true
+}
+
+// placement is why, by what owners promise, no combination of columns is on two
+// scanners: each lists the values that it has, and the buckets of a hash.
+type placement struct {
+	listed []string
+	hash   *partition.Hash // nil when the listed values suffice
+}
+
+// hashed are the columns in which NULL may be on any scanner.
+func (p *placement) hashed() []string {
+	if p.hash == nil {
+		return nil
+	}
+	return p.hash.Columns
+}
+
+func (p *placement) why() string {
+	if p.hash == nil {
+		return "by its partition function no " + combination(p.listed) + " is on two scanners"
+	}
+	return fmt.Sprintf("by its partition function %s no %s is on two scanners", p.hash, combination(union(p.listed, p.hash.Columns)))
+}
+
+// promisedApart proves from what owners promise that no combination of keys, which
+// are columns of the table, is on two scanners; nil when it is not proven.
+func promisedApart(t *catalog.Table, targets []Target, keys map[string]int) *placement {
+	read := promisesOf(t, targets)
+	if len(keys) == 0 || read == nil {
+		return nil
 	}
 	columns := sharedColumns(read, keys)
 	if len(columns) > 0 && apartPlaces(read, columns, false) {
-		r.Pinned, r.Promised, r.Why = true, true, "by its partition function no "+combination(columns)+" is on two scanners"
-		return true
+		return &placement{listed: columns}
 	}
 	h := sharedHash(read, keys)
 	if h == nil || !apartPlaces(read, columns, true) {
-		return false
+		return nil
 	}
-	r.Pinned, r.Promised = true, true
-	r.Why = fmt.Sprintf("by its partition function %s no %s is on two scanners", h, combination(union(columns, h.Columns)))
-	r.Apart = keys[h.Columns[0]] // NULL is in any bucket
-	return true
+	return &placement{columns, h}
 }
 
 func combination(columns []string) string {
@@ -85,21 +119,18 @@ func sharedColumns(read []promisedPart, keys map[string]int) []string {
 }
 
 // sharedHash is the hash of keys that all partitions are divided by, nil for
-// none. Of several columns a row might have a NULL in any, and only one key can
-// be set apart.
+// none.
 func sharedHash(read []promisedPart, keys map[string]int) *partition.Hash {
 	var h *partition.Hash
 	for _, p := range read {
 		b := p.promise.Buckets
-		if b == nil || len(b.Columns) != 1 || h != nil && !h.Equal(b.Hash) {
+		if b == nil || h != nil && !h.Equal(b.Hash) {
 			return nil
 		}
 		h = &b.Hash
 	}
-	if h != nil {
-		if _, ok := keys[h.Columns[0]]; !ok {
-			return nil
-		}
+	if h == nil || slices.ContainsFunc(h.Columns, func(name string) bool { _, ok := keys[name]; return !ok }) {
+		return nil
 	}
 	return h
 }
