@@ -43,7 +43,10 @@ func (s *Scanner) newJob(ctx context.Context, t *table, source Source, schema *a
 	if source, err = s.fromMemory(ctx, source, spec.WithCarrier(schema)); err != nil {
 		return nil, status.Wrap(status.Internal, err, "table %s of scanner %q", t.name, s.cfg.Name)
 	}
-	caps := source.Capabilities()
+	caps, err := advised(ctx, source, spec)
+	if err != nil {
+		return nil, status.Wrap(status.Internal, err, "table %s of scanner %q", t.name, s.cfg.Name)
+	}
 	unreduced := spec.Unreduced()
 	split := pushdown.Split(unreduced.WithCarrier(schema), caps)
 	j = &job{scanner: s, table: t, out: out, each: split.Residual, input: split.Remote.OutputSchema(), hold: spec.Reduce != nil, dynamic: newDynamic(&split.Remote)}
@@ -79,6 +82,14 @@ func (s *Scanner) fromMemory(ctx context.Context, source Source, spec pushdown.S
 	}
 	s.metrics.kept.Inc()
 	return kept, nil
+}
+
+// advised are the capabilities of a source to use for a spec.
+func advised(ctx context.Context, source Source, spec pushdown.Spec) (pushdown.Capabilities, error) {
+	if a, ok := source.(Adviser); ok {
+		return a.Advise(ctx, spec)
+	}
+	return source.Capabilities(), nil
 }
 
 // reads divides what is asked of a source: into the pieces that it makes, or one

@@ -58,6 +58,13 @@ type Keeper interface {
 	Kept(ctx context.Context, spec pushdown.Spec) (Source, error)
 }
 
+// Adviser is a Source whose own way of running a spec does not always pay.
+type Adviser interface {
+	Source
+	// Advise returns those of Capabilities that should be used for a spec.
+	Advise(ctx context.Context, spec pushdown.Spec) (pushdown.Capabilities, error)
+}
+
 // Piece is a part of a scan, read by one worker.
 type Piece struct {
 	// Partition is where it lies, for errors; empty when that is several.

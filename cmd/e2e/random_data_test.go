@@ -392,7 +392,7 @@ func (t *randomTable) files(tb *testing.T, seed uint64, own []int) scanner.Sourc
 	eng, err := fileSource.NewEngine(fileSource.EngineConfig{TempDir: dir, Threads: 1, Warm: 1, KeepBytes: keep})
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, eng.Close()) })
-	cfg := fileSource.Config{Engine: eng, PieceBytes: 1 << draw(seed, t.name+" pieces", 0).IntN(12)} // many are read in pieces
+	cfg := fileSource.Config{Engine: eng, PieceBytes: 1 << draw(seed, t.name+" pieces", 0).IntN(12), SampleFrom: int64(1 + draw(seed, t.name+" sampled", 0).IntN(40))} // many are read in pieces
 	for _, p := range own {
 		part := fileSource.PartitionConfig{ID: strconv.Itoa(p)}
 		path := filepath.Join(dir, part.ID)

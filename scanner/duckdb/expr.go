@@ -2,6 +2,7 @@ package duckdb
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tributary-db/tributary/pushdown"
@@ -95,24 +96,17 @@ func renderJoined(args []pushdown.Expr, sep string) (string, error) {
 	return "(" + strings.Join(texts, sep) + ")", err
 }
 
-func renderCompare(e pushdown.Compare) (string, error) {
-	ops := [...]string{
-		pushdown.Equal: "=", pushdown.NotEqual: "<>", pushdown.Less: "<", pushdown.LessEqual: "<=",
-		pushdown.Greater: ">", pushdown.GreaterEqual: ">=",
-		pushdown.Distinct: "IS DISTINCT FROM", pushdown.NotDistinct: "IS NOT DISTINCT FROM",
-	}
-	if e.Op == 0 || int(e.Op) >= len(ops) {
-		return "", status.New(status.InvalidArgument, "unknown comparison %d", e.Op)
-	}
-	return renderf("(%s "+ops[e.Op]+" %s)", e.Left, e.Right)
-}
-
 func renderIn(e pushdown.In) (string, error) {
 	values := make([]pushdown.Expr, len(e.Values))
 	for i, v := range e.Values {
 		values[i] = v
 	}
 	list, err := renderJoined(values, ", ")
+	if i := slices.IndexFunc(e.Values, isZero); i >= 0 && err == nil {
+		var zeros []string
+		zeros, err = renderZeros(e.Values[i])
+		list = "(" + strings.Join(zeros, ", ") + ", " + list[1:]
+	}
 	if err != nil {
 		return "", err
 	}

@@ -23,6 +23,7 @@ type snapshot struct {
 	schema     *arrow.Schema
 	err        error // why the table is unusable
 	previews   previews
+	reductions reductions
 }
 
 // partition is a partition as last seen.

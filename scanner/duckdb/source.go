@@ -31,6 +31,9 @@ type Config struct {
 	// PieceBytes is the least that a piece of a divided scan holds, as Arrow; 0
 	// means 32 MiB.
 	PieceBytes int64
+	// SampleFrom is the number of rows from which on a scan that groups is sampled
+	// first; 0 means 1 Mi.
+	SampleFrom int64
 	// PlainPaths: directories named "key=value" above the files mean nothing.
 	// Otherwise the key is a column of files that do not have it.
 	PlainPaths bool
