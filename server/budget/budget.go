@@ -45,7 +45,17 @@ type Budget struct {
 type waiter struct {
 	user  string
 	bytes int64
-	ready chan struct{} // closed when it is admitted
+	// admitted: it runs already, and waits for memory only.
+	admitted bool
+	ready    chan struct{} // closed when there is room for it
+}
+
+// count is how many queries start when it is let in.
+func (w *waiter) count() int {
+	if w.admitted {
+		return 0
+	}
+	return 1
 }
 
 // New returns a Budget.
@@ -98,23 +108,61 @@ func (b *Budget) Admit(ctx context.Context, user string, engine bool) (*Query, e
 	if engine {
 		w.bytes = b.cfg.EngineMemory
 	}
+	if err := b.enter(ctx, w); err != nil {
+		return nil, err
+	}
+	return &Query{budget: b, user: user, reserved: w.bytes, engine: w.bytes}, nil
+}
+
+// Engine waits, in turn, for the engine's memory, for a query that was admitted
+// without. What it has read meanwhile it keeps.
+func (q *Query) Engine(ctx context.Context) error {
+	if q == nil {
+		return nil
+	}
+	w := &waiter{user: q.user, bytes: q.budget.cfg.EngineMemory, admitted: true, ready: make(chan struct{})}
+	if err := q.budget.enter(ctx, w); err != nil {
+		return err
+	}
+	q.budget.mu.Lock()
+	defer q.budget.mu.Unlock()
+	q.reserved += w.bytes
+	q.engine += w.bytes
+	if q.closed {
+		q.giveBack()
+		return status.New(status.Canceled, "the query has ended")
+	}
+	return nil
+}
+
+// enter waits until there is room for w.
+func (b *Budget) enter(ctx context.Context, w *waiter) error {
 	if b.cfg.MaxMemory > 0 && w.bytes > b.cfg.MaxMemory {
-		return nil, status.New(status.ResourceExhausted, "a query may use %d bytes in the engine, all queries together %d: raise --max-memory or lower --query-memory",
+		return status.New(status.ResourceExhausted, "a query may use %d bytes in the engine, all queries together %d: raise --max-memory or lower --query-memory",
 			w.bytes, b.cfg.MaxMemory)
 	}
 	b.mu.Lock()
-	if err := b.userFits(user, w.bytes); err != nil {
+	if err := b.userFits(w.user, w.bytes); err != nil {
 		b.mu.Unlock()
-		return nil, err
+		return err
 	}
-	b.users[user] += w.bytes // held while it waits, so that it fits afterwards
-	at := b.waiting.PushBack(w)
+	b.users[w.user] += w.bytes // held while it waits, so that it fits afterwards
+	at := b.queue(w)
 	b.admit()
 	b.mu.Unlock()
 	if err := b.wait(ctx, w); err != nil {
-		return nil, b.giveUp(at, w, err)
+		return b.giveUp(at, w, err)
 	}
-	return &Query{budget: b, user: user, reserved: w.bytes, engine: w.bytes}, nil
+	return nil
+}
+
+// queue puts w behind the others, or before them when it runs already: they may
+// wait for it to end. The caller holds mu.
+func (b *Budget) queue(w *waiter) *list.Element {
+	if w.admitted {
+		return b.waiting.PushFront(w)
+	}
+	return b.waiting.PushBack(w)
 }
 
 // userFits: the user may reserve so much more; the caller holds mu.
@@ -159,7 +207,7 @@ func (b *Budget) giveUp(at *list.Element, w *waiter, err error) error {
 	b.giveBack(w.user, w.bytes)
 	select {
 	case <-w.ready:
-		b.running--
+		b.running -= w.count()
 		b.reserved -= w.bytes
 		b.engines -= w.bytes
 	default:
@@ -173,11 +221,11 @@ func (b *Budget) giveUp(at *list.Element, w *waiter, err error) error {
 func (b *Budget) admit() {
 	for at := b.waiting.Front(); at != nil; at = b.waiting.Front() {
 		w := at.Value.(*waiter)
-		if b.cfg.MaxQueries > 0 && b.running >= b.cfg.MaxQueries || !b.fits(w.bytes) || !b.engineFits(w.bytes) {
+		if b.cfg.MaxQueries > 0 && b.running+w.count() > b.cfg.MaxQueries || !b.fits(w.bytes) || !b.engineFits(w.bytes) {
 			return
 		}
 		b.waiting.Remove(at)
-		b.running++
+		b.running += w.count()
 		b.reserved += w.bytes
 		b.engines += w.bytes
 		close(w.ready)
@@ -261,6 +309,12 @@ func (q *Query) Close() {
 	}
 	q.closed = true
 	b.running--
+	q.giveBack()
+}
+
+// giveBack returns all that was reserved; the caller holds the budget's mu.
+func (q *Query) giveBack() {
+	b := q.budget
 	b.reserved -= q.reserved
 	b.engines -= q.engine
 	b.giveBack(q.user, q.reserved)

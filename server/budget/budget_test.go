@@ -123,6 +123,42 @@ func TestEnginesLeaveRoom(t *testing.T) {
 	admit(t, b, true).Close()
 }
 
+// TestEngineLater: a query that is in asks for the engine's memory before those that are not.
+func TestEngineLater(t *testing.T) {
+	t.Parallel()
+	b := New(Config{MaxQueries: 2, MaxMemory: 100, EngineMemory: 50, Timeout: 20 * time.Millisecond})
+	one, two := admit(t, b, false), admit(t, b, false)
+	require.NoError(t, one.Engine(t.Context()))
+	require.Equal(t, state{running: 2, reserved: 50}, b.state())
+	require.Equal(t, status.ResourceExhausted, status.CodeOf(two.Engine(t.Context())), "the other has it")
+	require.Equal(t, state{running: 2, reserved: 50}, b.state())
+
+	b.cfg.Timeout = 0
+	outside := make(chan *Query, 1)
+	go func() {
+		q, err := b.Admit(context.Background(), "", true)
+		if err == nil {
+			outside <- q
+		}
+		close(outside)
+	}()
+	require.Eventually(t, func() bool { return b.state().waiting == 1 }, 5*time.Second, time.Millisecond)
+	inside := make(chan error, 1)
+	go func() { inside <- two.Engine(context.Background()) }()
+	require.Eventually(t, func() bool { return b.state().waiting == 2 }, 5*time.Second, time.Millisecond)
+	one.Close()
+	require.NoError(t, <-inside)
+	require.Equal(t, 1, b.state().waiting)
+	two.Close()
+	(<-outside).Close()
+	require.Equal(t, state{}, b.state())
+
+	gone := admit(t, b, false)
+	gone.Close()
+	require.Equal(t, status.Canceled, status.CodeOf(gone.Engine(t.Context())))
+	require.Equal(t, state{}, b.state())
+}
+
 // TestConcurrent use never exceeds the bounds and leaves nothing.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()

@@ -117,7 +117,7 @@ type Options struct {
 
 // Run starts p. The stream must be closed; it fails when ctx ends.
 func (e *Executor) Run(ctx context.Context, queryID string, p *plan.Plan, opts Options) (*Stream, error) {
-	share, err := e.cfg.Budget.Admit(ctx, opts.User, p.Kind == plan.Residual || p.Kind == plan.Original)
+	share, err := e.cfg.Budget.Admit(ctx, opts.User, p.Kind == plan.Original || p.Kind == plan.Residual && !e.merges(p))
 	if err != nil {
 		return nil, err
 	}
@@ -131,6 +131,9 @@ func (e *Executor) Run(ctx context.Context, queryID string, p *plan.Plan, opts O
 	}
 	return &Stream{query: q, source: source}, nil
 }
+
+// merges reports whether p first tries to do without the engine.
+func (e *Executor) merges(p *plan.Plan) bool { return p.Merge != nil && e.cfg.MergeBytes >= 0 }
 
 // start begins the plan according to its kind.
 func (q *query) start() (source, error) {
@@ -149,7 +152,7 @@ func (q *query) start() (source, error) {
 	case plan.Original:
 		return q.runEngine(q.plan.SQL, q.views(), q.inputs())
 	case plan.Residual:
-		if q.plan.Merge != nil && q.exec.cfg.MergeBytes >= 0 {
+		if q.exec.merges(q.plan) {
 			return &merging{late: late{query: q}, stage: &stage{scan: q.scans[0], state: adapt.Running}}, nil
 		}
 		if a := q.adaptive(); a != nil {

@@ -40,6 +40,9 @@ func (m *merging) run() (_ source, err error) {
 	case !errors.Is(err, errTooMuch):
 		return nil, err
 	}
+	if err := m.query.budget.Engine(m.query.ctx); err != nil {
+		return nil, err
+	}
 	in := &stageInput{newInput(m.stage.scan, false), m.stage}
 	return m.query.runEngine(m.query.plan.Residual, nil, map[string]engine.Input{m.stage.scan.plan.ID: in})
 }
