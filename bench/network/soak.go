@@ -44,8 +44,8 @@ func soak(ctx context.Context, o options) ([]result, error) {
 	defer c.stop()
 	all := append([]*process{c.coordinator}, c.scanners...)
 	resident := make([][]int64, len(all))
-	ctx, cancel := context.WithTimeout(ctx, o.soak)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx) // not a deadline, of which the servers would know
+	defer time.AfterFunc(o.soak, func() { cancel(errSoaked) }).Stop()
 	group, ctx := errgroup.WithContext(ctx)
 	asked := make([]atomic.Int64, len(soakClients))
 	for i, client := range soakClients {
@@ -72,9 +72,12 @@ func soak(ctx context.Context, o options) ([]result, error) {
 	return out, err
 }
 
+// errSoaked ends a soak.
+var errSoaked = errors.New("the soak is over")
+
 // unlessOver is err, or nil when the soak is over.
 func unlessOver(ctx context.Context, err error) error {
-	if ctx.Err() != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+	if errors.Is(context.Cause(ctx), errSoaked) {
 		return nil
 	}
 	return err
