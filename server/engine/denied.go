@@ -15,7 +15,7 @@ import (
 // text as SQL, change the instance, or tell where it keeps its files.
 var allowedFunctions = []string{
 	"range", "generate_series", "unnest", "repeat", "repeat_row", "json_each", "json_tree", "summary",
-	"test_all_types", "test_vector_types", "pg_timezone_names", "icu_calendar_names",
+	"pg_timezone_names", "icu_calendar_names",
 	"pragma_collations", "pragma_platform", "pragma_show", "pragma_table_info", "pragma_user_agent", "pragma_version",
 	"duckdb_columns", "duckdb_constraints", "duckdb_databases", "duckdb_dependencies",
 	"duckdb_functions", "duckdb_indexes", "duckdb_keywords", "duckdb_optimizers", "duckdb_schemas",
@@ -23,8 +23,21 @@ var allowedFunctions = []string{
 }
 
 // deniedScalars are the functions that read settings (paths of the server among
-// them), write the instance's log, or hold a thread without working.
-var deniedScalars = []string{"current_setting", "write_log", "sleep_ms", "pg_sleep"}
+// them), write the instance's log, hold a thread without working, or run the
+// parser and the planner over a text: what it names is not checked, and the
+// optimizer would compute it. Those of JSON go down into a value by recursion, or
+// indent it by its depth: one of 100,000 brackets would end the process. The last
+// ones make values of the type VARIANT.
+var deniedScalars = []string{
+	"current_setting", "write_log", "sleep_ms", "pg_sleep",
+	"json_serialize_plan", "json_serialize_sql", "json_deserialize_sql",
+	"json_contains", "json_group_structure", "json_merge_patch", "json_pretty", "json_structure",
+	"make_type", "variant_bytes_to_variant", "variant_extract", "variant_normalize", "variant_to_parquet_variant", "variant_typeof",
+}
+
+// variant is a type that statements must not name: DuckDB casts JSON to it by
+// recursion, and a text of 90,000 brackets would end the process.
+const variant = "VARIANT"
 
 // denied is what a statement may not name, in lower case.
 type denied struct {
@@ -88,7 +101,13 @@ func (d denied) check(statement []byte) error {
 	case "":
 		return nil
 	case "FUNCTION":
-		return status.New(status.PermissionDenied, "the function %s is not available; SHOW name shows a setting of the session", name)
+		hint := ""
+		if name == "current_setting" {
+			hint = "; SHOW name shows a setting of the session"
+		}
+		return status.New(status.PermissionDenied, "the function %s is not available%s", name, hint)
+	case variant:
+		return status.New(status.Unimplemented, "the type VARIANT is not supported; JSON holds such values")
 	case "BASE_TABLE":
 		return status.New(status.PermissionDenied, "the view %s is not available: statements read federated tables only, not the engine itself", name)
 	default:
@@ -99,7 +118,7 @@ func (d denied) check(statement []byte) error {
 
 // mentioned is a quick look: most statements name nothing that is denied.
 func (d denied) mentioned(statement []byte) bool {
-	if bytes.Contains(statement, []byte(`"TABLE_FUNCTION"`)) {
+	if bytes.Contains(statement, []byte(`"TABLE_FUNCTION"`)) || bytes.Contains(statement, []byte(`"id":"`+variant+`"`)) {
 		return true
 	}
 	lower := bytes.ToLower(statement)
@@ -146,12 +165,17 @@ func (d denied) denies(what, name string) bool {
 		return d.scalars[name]
 	case "BASE_TABLE":
 		return d.views[name]
+	case variant:
+		return true
 	}
 	return false
 }
 
 // named is the kind of a parse tree's node and, in lower case, what it names.
 func named(node map[string]any) (what, name string) {
+	if node["id"] == variant {
+		return variant, ""
+	}
 	what, _ = node["type"].(string)
 	switch what {
 	case "TABLE_FUNCTION":

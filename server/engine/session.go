@@ -140,6 +140,9 @@ func (s *session) check(sql string) error {
 	if err := checkShape(reply.Statement[0]); err != nil {
 		return err
 	}
+	if err := checkStructures(reply.Statement[0]); err != nil {
+		return err
+	}
 	return s.shadow.denied.check(reply.Statement[0])
 }
 
