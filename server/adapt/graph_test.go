@@ -103,7 +103,7 @@ func TestOneAfterTheOther(t *testing.T) {
 	require.Equal(t, []string{"semi_join_filter"}, rounds[1].Fired)
 	require.NotEqual(t, rounds[1].Before, rounds[1].After)
 	text := adapt.Text(rounds)
-	require.Contains(t, text, "2 rows, 100 bytes, c0 2 values")
+	require.Contains(t, text, "2 rows, 100 bytes, c0 2 consecutive values")
 	require.Contains(t, text, "first: about 10 rows beside")
 }
 

@@ -2,6 +2,7 @@ package adapt
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -89,6 +90,9 @@ func (k *Keys) Text() string {
 	if len(k.values) == 1 {
 		return "1 value"
 	}
+	if k.consecutive() {
+		return fmt.Sprintf("%d consecutive values", len(k.values))
+	}
 	return fmt.Sprintf("%d values", len(k.values))
 }
 
@@ -107,19 +111,35 @@ func (k *Keys) filter(column pushdown.Column) pushdown.Expr {
 	switch {
 	case !k.any || k.unknown || len(k.low.text)+len(k.high.text) > maxTextBytes:
 		return nil
-	case k.tooMany:
+	case len(k.values) == 1:
+		return pushdown.Compare{Op: pushdown.Equal, Left: column, Right: k.low.literal(k.Type)}
+	case k.tooMany || k.consecutive():
 		return pushdown.And{Args: []pushdown.Expr{
 			pushdown.Compare{Op: pushdown.GreaterEqual, Left: column, Right: k.low.literal(k.Type)},
 			pushdown.Compare{Op: pushdown.LessEqual, Left: column, Right: k.high.literal(k.Type)},
 		}}
-	case len(k.values) == 1:
-		return pushdown.Compare{Op: pushdown.Equal, Left: column, Right: k.low.literal(k.Type)}
 	}
 	in := pushdown.In{Arg: column}
 	for _, v := range k.sorted() {
 		in.Values = append(in.Values, v.literal(k.Type))
 	}
 	return in
+}
+
+// consecutive: the values are numbers without a gap, as the days of a month are,
+// so that their range says as much as a list and costs nothing to look up.
+func (k *Keys) consecutive() bool {
+	low, borrow := bits.Sub64(k.high.low, k.low.low, 0)
+	high, _ := bits.Sub64(uint64(k.high.high), uint64(k.low.high), borrow)
+	return len(k.values) > 1 && high == 0 && low == uint64(len(k.values)-1)
+}
+
+// listed is the number of values that a scanner has to look up.
+func (k *Keys) listed() int {
+	if k.consecutive() {
+		return 0
+	}
+	return len(k.values)
 }
 
 func (k *Keys) sorted() []key {

@@ -57,6 +57,33 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+func TestConsecutiveKeysAreARange(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		dt     arrow.DataType
+		values string
+		want   string
+	}{
+		{arrow.PrimitiveTypes.Int32, "4 3 NULL 5 4", "3 consecutive values"},
+		{arrow.PrimitiveTypes.Int32, "4 3 6", "3 values"},
+		{arrow.PrimitiveTypes.Int64, "-1 1 0", "3 consecutive values"},
+		{arrow.PrimitiveTypes.Int64, "-9223372036854775808 9223372036854775807", "2 values"},
+		{arrow.PrimitiveTypes.Uint64, "18446744073709551615 18446744073709551614", "2 consecutive values"},
+		{arrow.PrimitiveTypes.Uint64, "18446744073709551615 0", "2 values"},
+		{arrow.FixedWidthTypes.Date32, "2024-02-01 2024-01-31", "2 consecutive values"},
+		{&arrow.Decimal128Type{Precision: 38, Scale: 2}, "184467440737095516.15 184467440737095516.16", "2 consecutive values"},
+		{arrow.BinaryTypes.String, "a b", "2 values"},
+	} {
+		keys := adapt.NewKeys(c.dt)
+		values := arrayOf(t, c.dt, strings.Fields(c.values)...)
+		keys.Add(values)
+		values.Release()
+		require.Equal(t, c.want, keys.Text(), c.values)
+		_, isRange := keys.Filter(pushdown.Column{Name: "k", DataType: c.dt}).(pushdown.And)
+		require.Equal(t, strings.Contains(c.want, "consecutive"), isRange, c.values)
+	}
+}
+
 func TestManyKeysAreARange(t *testing.T) {
 	t.Parallel()
 	keys := adapt.NewKeys(arrow.PrimitiveTypes.Int64)

@@ -106,7 +106,7 @@ const enough = 0.8
 // worth: to send and look up the keys costs less than the rows that they drop,
 // or makes the scan small enough to have keys itself.
 func (n *narrowing) worth(keys *Keys, dropped float64) bool {
-	return !n.sized || dropped > rowsPerKey*float64(len(keys.values)) || n.larger && n.rows > maxValues
+	return !n.sized || dropped > rowsPerKey*float64(keys.listed()) || n.larger && n.rows > maxValues
 }
 
 // rowsPerKey are the rows that come in the time that one key takes, from the

@@ -84,18 +84,21 @@ func tableNode(t *testing.T, name string, does behaviour, batches [][]row) *node
 
 func TestKeysNarrowTheNextScan(t *testing.T) {
 	t.Parallel()
+	gap := [][]row{{{"k", 5}, {"k", 6}, {"k", 8}}}
 	for name, c := range map[string]struct {
 		caps pushdown.Capabilities
+		keys [][]row
 		sent int64
 	}{
-		"a scanner that filters":    {everything, 3},
-		"one that does not know IN": {everything.Without("filter.in"), 1000},
-		"one that sends rows":       {everything.Without("all"), 1000},
+		"a scanner that filters":           {everything, gap, 3},
+		"one that does not know IN":        {everything.Without("filter.in"), gap, 1000},
+		"one that does not, keys in a row": {everything.Without("filter.in"), numbers(5, 8), 3},
+		"one that sends rows":              {everything.Without("all"), numbers(5, 8), 1000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			j := newJoined(t, exec.Config{}, plan.InnerJoin,
-				tableNode(t, "dim", behaviour{}, numbers(5, 8)), newNode(t, "fact", behaviour{caps: c.caps}, map[string][][]row{"0": numbers(0, 1000)}))
+				tableNode(t, "dim", behaviour{}, c.keys), newNode(t, "fact", behaviour{caps: c.caps}, map[string][][]row{"0": numbers(0, 1000)}))
 			stream := j.run(j.plan, j.always())
 			require.Equal(t, []string{"3"}, all(t, stream))
 			require.NoError(t, stream.Close())
