@@ -66,7 +66,7 @@ func TestAggregatesBelowJoinsAreNarrowed(t *testing.T) {
 	text := answer(t, d, w.coordinator, set, "EXPLAIN ANALYZE "+sql)
 	require.Contains(t, text, "scan1: main.s, partial aggregate")
 	require.Contains(t, text, "narrowed: scan1")
-	require.Contains(t, text, "runtime=k in 2 values of scan2.c")
+	require.Contains(t, text, "runtime=k in 2 consecutive values of scan2.c")
 }
 
 // TestHistory: how queries went and what was decided is kept, also when they
