@@ -68,7 +68,9 @@ const minBlock = 1 << 10
 // deflater compresses the bodies of one stream. Its memory is used again for the
 // next body but one: while one body is being compressed another is being sent.
 type deflater struct {
-	lz4   lz4.Compressor
+	// lz4 is nil until it is needed: its table of 128 KiB would be most of what a
+	// small scan allocates.
+	lz4   *lz4.Compressor
 	zstd  *zstd.Encoder
 	body  []byte
 	out   []byte
@@ -113,6 +115,9 @@ func (d *deflater) block(how Compression) (err error) {
 		}
 		d.out = d.zstd.EncodeAll(d.body, d.out[:0])
 		return nil
+	}
+	if d.lz4 == nil {
+		d.lz4 = &lz4.Compressor{}
 	}
 	if most := lz4.CompressBlockBound(len(d.body)); cap(d.out) < most {
 		d.out = make([]byte, most)

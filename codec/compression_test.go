@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
@@ -252,4 +253,10 @@ func TestLinkWithoutCredit(t *testing.T) {
 		l.batch(at, 1<<20, 1<<20, time.Millisecond, 998*time.Millisecond)
 		require.Equal(t, CompressNone, l.now, "a gigabyte a second")
 	}
+}
+
+// TestSessionIsSmall: a scan that compresses nothing does not pay for what could.
+func TestSessionIsSmall(t *testing.T) {
+	t.Parallel()
+	require.Less(t, unsafe.Sizeof(Session{}), uintptr(4<<10))
 }
