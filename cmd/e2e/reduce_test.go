@@ -45,6 +45,8 @@ func TestWholeGroups(t *testing.T) {
 				{"SELECT amount, day, count(*) FROM events WHERE id > 150 GROUP BY ALL ORDER BY day, amount DESC LIMIT 4", 8},
 				{"SELECT n, count(*) FROM (SELECT day, amount, count(*) AS n FROM events GROUP BY ALL) WHERE n > 14 GROUP BY n ORDER BY n", 40},
 				{"SELECT amount, count(*) FROM events GROUP BY amount HAVING count(*) > 1 ORDER BY amount", 14},
+				{"SELECT id % 3 AS a, id % 3 AS b, count(DISTINCT id) AS n FROM events GROUP BY a, b HAVING count(*) > 2 ORDER BY a", 1000},
+				{"SELECT id, id AS again, count(DISTINCT name) AS n FROM events GROUP BY ALL ORDER BY n DESC, id LIMIT 3", 1000},
 			} {
 				want := answer(t, d, f.coordinator, off, c.sql)
 				require.NotEmpty(t, want)

@@ -63,16 +63,9 @@ func allGroups(n Node) *Partial {
 // finalColumns are the partial's columns that a final aggregate merges, if its
 // groups are the partial's.
 func finalColumns(a *Aggregate, partial *Partial) ([]int, bool) {
-	if len(a.Sets) > 0 || len(a.Groupings) > 0 || len(a.Keys) != len(partial.Keys) {
+	out, ok := partialKeys(a, partial)
+	if !ok || len(a.Sets) > 0 || len(a.Groupings) > 0 {
 		return nil, false
-	}
-	out := make([]int, 0, len(a.Keys)+len(a.Aggregates))
-	for _, k := range a.Keys {
-		ref, ok := k.(*Ref)
-		if !ok || slices.Contains(out, ref.Index) || ref.Index >= len(partial.Keys) {
-			return nil, false
-		}
-		out = append(out, ref.Index)
 	}
 	for _, e := range a.Aggregates {
 		at, ok := mergedColumn(e, partial)
@@ -82,6 +75,21 @@ func finalColumns(a *Aggregate, partial *Partial) ([]int, bool) {
 		out = append(out, at)
 	}
 	return out, true
+}
+
+// partialKeys are the positions of a final aggregate's keys among the partial's, if
+// these are the same keys: none was added for a DISTINCT argument, and none is there
+// twice, which would hide that.
+func partialKeys(a *Aggregate, partial *Partial) ([]int, bool) {
+	out := make([]int, 0, len(a.Keys)+len(a.Aggregates))
+	for _, k := range a.Keys {
+		ref, ok := k.(*Ref)
+		if !ok || slices.Contains(out, ref.Index) || ref.Index >= len(partial.Keys) {
+			return nil, false
+		}
+		out = append(out, ref.Index)
+	}
+	return out, len(out) == len(partial.Keys)
 }
 
 // mergedColumn is the partial aggregate that e merges as the kernels would: a sum

@@ -103,7 +103,10 @@ func groupsOf(n Node) *groups {
 // the partial one: no key was added for a DISTINCT argument.
 func aggregateGroups(a *Aggregate) *groups {
 	s, ok := a.Input.(*Scan)
-	if !ok || s.Partial == nil || a.Sets != nil || len(a.Keys) == 0 || len(a.Keys) != len(s.Partial.Keys) {
+	if !ok || s.Partial == nil || a.Sets != nil || len(a.Keys) == 0 {
+		return nil
+	}
+	if _, same := partialKeys(a, s.Partial); !same {
 		return nil
 	}
 	g := &groups{scan: s, exprs: append([]Expr(nil), a.Keys...)}
