@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/pushdowntest"
@@ -91,4 +92,31 @@ func BenchmarkLookups(b *testing.B) {
 		require.Empty(b, out)
 	}
 	b.ReportMetric(float64(b.N)*rows/b.Elapsed().Seconds()/1e6, "Mrows/s")
+}
+
+// TestRelation: batches become one relation, decoded.
+func TestRelation(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+		schema := pushdowntest.Schema(t)
+		batches := pushdowntest.Batches(t, mem, schema, 20)
+		var columns []pushdown.Column
+		for _, f := range schema.Fields() {
+			columns = append(columns, pushdown.Column{Name: "x" + f.Name, DataType: pushdown.ValueType(f.Type)})
+		}
+		r, err := run.Relation(columns, batches)
+		require.NoError(t, err)
+		var want [][]any
+		for _, b := range batches {
+			want = append(want, pushdowntest.Rows(b)...)
+		}
+		got := pushdowntest.Rows(r.Rows())
+		require.Len(t, got, len(want))
+		for i := range want {
+			require.Equal(t, pushdowntest.RowText(want[i]), pushdowntest.RowText(got[i]))
+		}
+		pushdowntest.ReleaseAll(batches)
+		mem.AssertSize(t, 0)
+	})
 }

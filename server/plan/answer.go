@@ -10,7 +10,7 @@ import (
 // answer is the row of an aggregate without keys over a partition, when
 // statistics give it exactly; nil otherwise. Every row must pass the filter.
 func answer(p *catalog.Partition, spec *pushdown.Spec) []scalar.Scalar {
-	if !spec.Grouped() || len(spec.GroupBy) > 0 || len(p.Columns) == 0 || p.Rows < 0 {
+	if !spec.Grouped() || len(spec.GroupBy)+len(spec.Lookups) > 0 || len(p.Columns) == 0 || p.Rows < 0 {
 		return nil
 	}
 	f := factsOf(p)

@@ -101,7 +101,7 @@ func partitionsByID(t *catalog.Table) map[string]*catalog.Partition {
 // keyColumn is the column of the table that the ith key of the scan's groups is.
 func (s *Scan) keyColumn(i int) (pushdown.Column, bool) {
 	ref, ok := s.Partial.Keys[i].(*Ref)
-	if !ok || ref.Index < 0 {
+	if !ok || ref.Index < 0 || ref.Index >= s.Table.Arrow.NumFields() {
 		return pushdown.Column{}, false
 	}
 	return tableColumn(s.Table, ref.Index), true

@@ -31,6 +31,8 @@ type Scan struct {
 	// Partial, when set, makes the scan yield partial aggregate rows:
 	// keys, then aggregates; Output is then nil.
 	Partial *Partial
+	// Joined, when set, joins the rows with small tables below Partial.
+	Joined *Joined
 	// OrderBy and Limit (or pushdown.NoLimit) reduce the rows of each scanner.
 	OrderBy []SortKey
 	Limit   int64

@@ -49,6 +49,8 @@ type Plan struct {
 	Residual string
 	// Merge is how a Residual plan can do without Residual; nil when it cannot.
 	Merge *Merge
+	// Broadcast is another way to run a Residual plan, nil for none.
+	Broadcast *Broadcast
 	// Fired are the names of the rules that changed the plan.
 	Fired []string
 	// Reasons say why the plan is on a low rung.

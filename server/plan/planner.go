@@ -144,11 +144,16 @@ func (p *Plan) residual(root Node, snap *catalog.Snapshot) error {
 	if err := usableTables(read, snap); err != nil {
 		return err
 	}
-	root, fired, err := applyRules(root, p.Options.rules())
+	first, second := phases(p.Options.rules())
+	middle, fired, err := applyRules(root, first)
 	if err != nil {
 		return err
 	}
-	p.Root, p.Fired = root, fired
+	root, later, err := applyRules(middle, second)
+	if err != nil {
+		return err
+	}
+	p.Root, p.Fired = root, slices.Concat(fired, later)
 	if err := p.remote(); err != nil {
 		return err
 	}
@@ -158,6 +163,9 @@ func (p *Plan) residual(root Node, snap *catalog.Snapshot) error {
 	}
 	p.Kind, p.Merge = Residual, p.merge()
 	p.Residual, err = Render(p.Root, fieldNames(p.Schema), p.scanSQL)
+	if err == nil {
+		p.Broadcast = p.broadcast(middle, second)
+	}
 	return status.Wrap(status.Unimplemented, err, "the plan has no SQL form")
 }
 
@@ -174,7 +182,7 @@ func (p *Plan) fallback(bound *Bound, snap *catalog.Snapshot, why error) (*Plan,
 	if err := usableTables(read.federated, snap); err != nil {
 		return nil, err
 	}
-	p.Root, p.Scans, p.Fired, p.ids, p.Residual, p.Merge = nil, nil, nil, nil, "", nil
+	p.Root, p.Scans, p.Fired, p.ids, p.Residual, p.Merge, p.Broadcast = nil, nil, nil, nil, "", nil, nil
 	if len(read.federated) == 0 {
 		p.Kind = Local
 		return p, nil

@@ -77,7 +77,7 @@ func leafLine(n Node) string {
 
 func scanLine(n *Scan) string {
 	column := func(i int) string { return scanColumn(n, i) }
-	parts := []string{"Scan " + n.Table.ID()}
+	parts := []string{"Scan " + n.Table.ID() + n.Joined.text(column)}
 	if n.Partial == nil {
 		parts = append(parts, "["+strings.Join(mapSlice(n.Output, column), ", ")+"]")
 	} else {
@@ -102,10 +102,11 @@ func scanColumn(n *Scan, i int) string {
 	if i < 0 {
 		return "rowcount"
 	}
-	if n.Table.Arrow == nil || i >= n.Table.Arrow.NumFields() {
+	t := n.wide()
+	if t.Arrow == nil || i >= t.Arrow.NumFields() {
 		return "#" + strconv.Itoa(i)
 	}
-	return n.Table.Arrow.Field(i).Name
+	return t.Arrow.Field(i).Name
 }
 
 func partialText(p *Partial, column func(int) string) string {

@@ -82,7 +82,7 @@ func wholeTable(t *catalog.Table) *Scan {
 // specOf is the pushdown specification of a scan, in canonical form. It fails
 // when the scan asks for something that scanners cannot be asked for.
 func specOf(s *Scan) (pushdown.Spec, error) {
-	c := converter{s.Table}
+	c := converter{s.wide()}
 	spec := pushdown.Spec{Table: s.Table.ID(), Limit: s.Limit}
 	for _, part := range s.Table.Partitions {
 		spec.Partitions = append(spec.Partitions, part.ID)
@@ -93,6 +93,9 @@ func specOf(s *Scan) (pushdown.Spec, error) {
 	}
 	if r := s.Table.Restriction; r != nil { // here, so that no way to a scan misses it
 		spec.Filter = slices.Concat(spec.Filter, r.Filter)
+	}
+	if err = c.lookups(&spec, s); err != nil {
+		return spec, err
 	}
 	if s.Partial != nil {
 		err = c.partial(&spec, s.Partial)
@@ -256,9 +259,11 @@ func targetsOf(t *catalog.Table, spec pushdown.Spec) ([]Target, error) {
 		out[at].Partitions = append(out[at].Partitions, part.ID)
 	}
 	slices.SortFunc(out, func(a, b Target) int { return strings.Compare(a.Scanner.Name, b.Scanner.Name) })
-	buckets := &bucketFilter{filter: spec.Filter}
+	read := spec // before any lookup
+	read.Filter, _ = spec.FilterParts()
+	buckets := &bucketFilter{filter: read.Filter}
 	for i := range out {
-		out[i].prune(t, &spec, buckets)
+		out[i].prune(t, &read, buckets)
 		out[i].split(t, spec)
 	}
 	return out, nil

@@ -161,7 +161,7 @@ func (b *partialBuilder) overTable(e Expr) (Expr, error) {
 	if out == nil {
 		return nil, notPushed("the expressions below it are too large to be combined")
 	}
-	_, err := pushable(b.view.scan.Table, out)
+	_, err := pushable(b.view.scan.wide(), out)
 	return out, err
 }
 

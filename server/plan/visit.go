@@ -241,6 +241,14 @@ func (m *mapper) node(n Node) Node {
 func (m *mapper) scan(n *Scan) Node {
 	c := *n
 	c.Filter, c.OrderBy = m.list(n.Filter), m.keys(n.OrderBy)
+	if n.Joined != nil {
+		j := Joined{Large: n.Joined.Large}
+		for _, l := range n.Joined.Lookups {
+			l.Keys = m.list(l.Keys)
+			j.Lookups = append(j.Lookups, l)
+		}
+		c.Joined = &j
+	}
 	if n.Partial != nil {
 		p := Partial{Keys: m.list(n.Partial.Keys), Reduce: n.Partial.Reduce}
 		for _, a := range n.Partial.Aggregates {
