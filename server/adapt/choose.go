@@ -50,6 +50,8 @@ type chooser struct {
 	edges     []Edge
 	before    map[int]candidate
 	chosen    map[int]candidate
+	// broadcast are the scans that may be broadcast, and to which one.
+	broadcast map[int]int
 }
 
 // choose goes from the smallest scan to the largest, so that each is after
@@ -60,7 +62,17 @@ func (c *chooser) choose() map[int]candidate {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(uint64(c.estimates[a]), uint64(c.estimates[b])) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		_, small := c.broadcast[a]
+		_, other := c.broadcast[b]
+		switch { // before the scans that they are broadcast to
+		case small && !other:
+			return -1
+		case other && !small:
+			return 1
+		}
+		return cmp.Compare(uint64(c.estimates[a]), uint64(c.estimates[b]))
+	})
 	for rank, i := range order {
 		if c.facts[i].State.ended() {
 			if was, ok := c.before[i]; ok {
@@ -75,7 +87,7 @@ func (c *chooser) choose() map[int]candidate {
 		if why == "" {
 			continue
 		}
-		c.chosen[i] = candidate{why: why, after: c.narrowing(i)}
+		c.chosen[i] = candidate{why: why, after: c.first(i)}
 	}
 	return c.chosen
 }
@@ -83,6 +95,17 @@ func (c *chooser) choose() map[int]candidate {
 // open are those scans that may still be changed.
 func (c *chooser) open(scans []int) []int {
 	return slices.DeleteFunc(slices.Clone(scans), func(i int) bool { return c.facts[i].State.ended() })
+}
+
+// first are the candidates so far that may narrow scan i, or be broadcast to it.
+func (c *chooser) first(i int) []int {
+	out := c.narrowing(i)
+	for small, large := range c.broadcast {
+		if _, ok := c.chosen[small]; ok && large == i && !slices.Contains(out, small) {
+			out = append(out, small)
+		}
+	}
+	return out
 }
 
 // narrowing are the candidates so far with an edge to scan i.
@@ -118,13 +141,17 @@ func (c *chooser) neededOnlyWith(i int) map[int]bool {
 
 // worth says why to wait for scan i, "" for not.
 func (c *chooser) worth(i int, helped []int) string {
-	if len(helped) == 0 {
+	_, small := c.broadcast[i]
+	if len(helped) == 0 && !small {
 		return ""
 	}
 	if c.mode == Always {
 		return "always"
 	}
 	n := c.estimates[i]
+	if small {
+		return fmt.Sprintf("about %d rows to broadcast", n)
+	}
 	if n < 0 || n > maxRows {
 		return ""
 	}

@@ -42,6 +42,9 @@ type ScanFacts struct {
 	Size int64
 	// Rows and Bytes are what a finished scan yielded.
 	Rows, Bytes int64
+	// Broadcast is what is known of this scan in the plan's Broadcast, nil if it has
+	// no lookups there.
+	Broadcast *Joins
 	// Keys are the values of some of its columns, once it has finished.
 	Keys map[int]*Keys
 }
@@ -69,8 +72,8 @@ func amend(root plan.Node, f func(i int, s *plan.Scan, r plan.Runtime) plan.Runt
 			return n
 		}
 		before := runtimeOf(s)
-		after := f(at[s], s, plan.Runtime{Removed: before.Removed, Filters: slices.Clip(before.Filters)})
-		if after.Removed == before.Removed && len(after.Filters) == len(before.Filters) {
+		after := f(at[s], s, plan.Runtime{Removed: before.Removed, Filters: slices.Clip(before.Filters), Lookups: before.Lookups})
+		if after.Removed == before.Removed && len(after.Filters) == len(before.Filters) && len(after.Lookups) == len(before.Lookups) {
 			return n
 		}
 		changed = true

@@ -41,12 +41,13 @@ func New(p *plan.Plan, mode Mode, estimates []int64) *Graph {
 		return nil
 	}
 	scans := plan.Scans(p.Root)
+	joins := broadcastJoins(p)
 	if len(scans) != len(p.Scans) || repeats(scans) {
 		return nil
 	}
 	g := &Graph{root: p.Root, mode: mode, sizes: slices.Clone(estimates), edges: Edges(p.Root), rules: rules, begun: time.Now()}
 	for i, s := range p.Scans {
-		f := ScanFacts{ID: s.ID, State: Planned, Keys: keysNeeded(i, scans[i], g.edges)}
+		f := ScanFacts{ID: s.ID, State: Planned, Broadcast: joins[i], Keys: keysNeeded(i, scans[i], g.edges)}
 		if mode == On {
 			f.Size = max(estimates[i], 0)
 		}
@@ -63,6 +64,9 @@ func (g *Graph) choose() {
 	scans := plan.Scans(g.root)
 	c := chooser{mode: g.mode, root: g.root, scans: scans, facts: g.facts, edges: g.edges, before: g.candidates,
 		estimates: g.expected()}
+	if slices.ContainsFunc(g.rules, func(r Rule) bool { return r.Name() == plan.BroadcastJoin }) {
+		c.broadcast = mayBroadcast(g.mode, g.facts, c.estimates)
+	}
 	g.candidates = c.choose()
 }
 
@@ -106,12 +110,21 @@ func (g *Graph) pending(i int) bool { return !g.facts[i].State.ended() }
 
 // Done reports that nothing is worth waiting for any more.
 func (g *Graph) Done() bool {
+	if g.Broadcast() {
+		return true
+	}
 	for i := range g.candidates {
 		if g.pending(i) && !g.abandoned {
 			return false
 		}
 	}
 	return true
+}
+
+// Broadcast reports whether the plan's Broadcast is to be run, with the rows of the
+// scans that its lookups take, which have finished.
+func (g *Graph) Broadcast() bool {
+	return !g.abandoned && slices.ContainsFunc(plan.Scans(g.root), func(s *plan.Scan) bool { return len(runtimeOf(s).Lookups) > 0 })
 }
 
 // Keys are the empty key sets that a stage fills while it runs, by column.
@@ -199,6 +212,8 @@ func (g *Graph) diff(next plan.Node) (Change, error) {
 			c.Removed = append(c.Removed, i)
 		case is.Removed != was.Removed || len(is.Filters) != len(was.Filters) && *state != Planned:
 			return Change{}, status.New(status.Internal, "a rule changed scan %s, which is %s", g.facts[i].ID, *state)
+		case len(is.Lookups) != len(was.Lookups) && *state != Planned:
+			return Change{}, status.New(status.Internal, "a rule broadcasts to scan %s, which is %s", g.facts[i].ID, *state)
 		case len(is.Filters) != len(was.Filters):
 			c.Narrowed = append(c.Narrowed, i)
 		}

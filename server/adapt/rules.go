@@ -22,6 +22,8 @@ func Rules() []Rule {
 		// First: no value to join with makes a scan needless.
 		semiJoinFilter{},
 		emptyPropagation{},
+		// When it is known what need not be read at all.
+		broadcastJoin{},
 		// Last: it only checks.
 		validPlan{},
 	}

@@ -62,6 +62,13 @@ func (a *adaptive) Next(ctx context.Context) (arrow.RecordBatch, error) {
 		if err := a.run(); err != nil {
 			return nil, err
 		}
+		if a.graph.Broadcast() {
+			if s, ok, err := a.broadcast(); ok || err != nil {
+				return s, err
+			}
+			a.graph.Abandon("the small tables do not travel after all: they are too large")
+			a.publish()
+		}
 		return a.query.runEngine(a.query.plan.Residual, nil, a.inputs())
 	})
 }

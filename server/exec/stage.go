@@ -84,12 +84,16 @@ func (s *stage) release() {
 // narrow gives the stage's scan filters. It shares the statistics of the scan
 // that was planned.
 func (s *stage) narrow(filters []plan.RuntimeFilter) {
-	exprs := make([]pushdown.Expr, len(filters))
-	for i, f := range filters {
-		exprs[i] = f.Expr
-	}
 	planned := s.scan.query.planned(s.scan)
-	s.scan = &remoteScan{query: s.scan.query, plan: planned.plan.Narrow(exprs), schema: planned.schema, stats: planned.stats, shared: planned.shared}
+	s.scan = &remoteScan{query: s.scan.query, plan: planned.plan.Narrow(exprs(filters)), schema: planned.schema, stats: planned.stats, shared: planned.shared}
+}
+
+func exprs(filters []plan.RuntimeFilter) []pushdown.Expr {
+	out := make([]pushdown.Expr, len(filters))
+	for i, f := range filters {
+		out[i] = f.Expr
+	}
+	return out
 }
 
 // planned is the scan of the plan that s came from.

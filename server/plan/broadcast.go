@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -109,4 +110,68 @@ func (p *Plan) find(before []*Scan, j *Joined) (at []int, ok bool) {
 		at = append(at, i)
 	}
 	return at, true
+}
+
+// Width is about the bytes of a row that the scan yields.
+func (r *RemoteScan) Width() float64 {
+	sum := 0.0
+	for _, f := range r.Spec.OutputSchema().Fields() {
+		if t, ok := f.Type.(arrow.FixedWidthDataType); ok {
+			sum += float64(t.BitWidth()) / 8
+		} else {
+			sum += 16
+		}
+	}
+	return sum
+}
+
+// Groups is how many groups scanners may send for the scan, infinitely many for a
+// scan of rows or when that is not known.
+func (r *RemoteScan) Groups() float64 {
+	if !r.Spec.Grouped() {
+		return math.Inf(1)
+	}
+	_, groups, err := estimatedGroups(r.Table, r.Spec)
+	if err != nil {
+		return math.Inf(1)
+	}
+	return max(groups, 1)
+}
+
+// GroupsByTable bounds the groups of a scan with lookups by the keys that read only
+// its table, infinitely many when that is not known, and names the lookups that
+// other keys read.
+func (r *RemoteScan) GroupsByTable() (groups float64, lookups []int) {
+	own := r.Spec
+	own.Lookups, own.GroupBy, own.Filter = nil, nil, nil
+	for _, k := range r.Spec.GroupBy {
+		of := r.lookupsOf(k.Expr)
+		if lookups = append(lookups, of...); len(of) == 0 {
+			own.GroupBy = append(own.GroupBy, k)
+		}
+	}
+	own.Filter, _ = r.Spec.FilterParts()
+	slices.Sort(lookups)
+	lookups = slices.Compact(lookups)
+	if len(own.GroupBy) == 0 {
+		return 1, lookups
+	}
+	_, groups, err := estimatedGroups(r.Table, own)
+	if err != nil {
+		return math.Inf(1), lookups
+	}
+	return groups, lookups
+}
+
+// lookupsOf are the lookups whose columns an expression reads.
+func (r *RemoteScan) lookupsOf(e pushdown.Expr) []int {
+	var out []int
+	for _, name := range columnNames(e) {
+		for i, l := range r.Spec.Lookups {
+			if slices.ContainsFunc(l.Columns, func(c pushdown.Column) bool { return c.Name == name }) {
+				out = append(out, i)
+			}
+		}
+	}
+	return out
 }

@@ -16,6 +16,8 @@ type Runtime struct {
 	Removed bool
 	// Filters narrow it, in the order in which they were found.
 	Filters []RuntimeFilter
+	// Lookups name the scans whose rows it looks up, if the plan's Broadcast is run.
+	Lookups []string
 }
 
 // RuntimeFilter is a condition on one column of the table.
@@ -34,7 +36,14 @@ func (r *Runtime) text(column func(int) string) string {
 	if r.Removed {
 		return "removed"
 	}
-	return "runtime=" + strings.Join(mapSlice(r.Filters, func(f RuntimeFilter) string { return column(f.Column) + " " + f.Text }), " AND ")
+	var parts []string
+	if len(r.Filters) > 0 {
+		parts = append(parts, "runtime="+strings.Join(mapSlice(r.Filters, func(f RuntimeFilter) string { return column(f.Column) + " " + f.Text }), " AND "))
+	}
+	if len(r.Lookups) > 0 {
+		parts = append(parts, "broadcast=["+strings.Join(r.Lookups, ", ")+"]")
+	}
+	return strings.Join(parts, " ")
 }
 
 // Narrow returns r with conditions that drop rows which do not matter. A scanner
