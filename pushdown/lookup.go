@@ -184,16 +184,29 @@ func checkKey(k Expr, l *Lookup, on int) error {
 func (p *printer) lookups(all []Lookup) {
 	for _, l := range all {
 		p.WriteString(" lookup (")
-		for i, k := range l.Keys {
-			p.comma(i)
-			p.expr(k)
-			p.WriteString(" = ")
-			p.name(l.name(l.On[i]))
-		}
+		p.matches(&l)
 		p.WriteString(") in ")
 		p.relation(l.Relation)
 		p.columns(l.Columns)
 	}
+}
+
+func (p *printer) matches(l *Lookup) {
+	for i, k := range l.Keys {
+		p.comma(i)
+		p.expr(k)
+		p.WriteString(" = ")
+		if i < len(l.On) {
+			p.name(l.name(l.On[i]))
+		}
+	}
+}
+
+// String is what is compared, for people.
+func (l *Lookup) String() string {
+	var p printer
+	p.matches(l)
+	return p.String()
 }
 
 func (l *Lookup) name(i int) string {

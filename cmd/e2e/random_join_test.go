@@ -20,12 +20,13 @@ func TestRandomJoins(t *testing.T) {
 	if all.equal >= 100 {
 		require.Positive(t, all.fired["eager_aggregation"])
 		require.Positive(t, all.fired["share_common_subplans"])
+		require.Greater(t, all.broadcasts, 10)
 	}
 }
 
 // keyed is a statement that joins by plain keys.
 func (g *sqlGen) keyed() (string, bool) {
-	return pick(g.r, []func() (string, bool){g.chain, g.chain, g.membership, g.joinedGroups, g.joinedAggregates, g.joinedAggregates, g.twins})()
+	return pick(g.r, []func() (string, bool){g.chain, g.chain, g.membership, g.joinedGroups, g.joinedAggregates, g.joinedAggregates, g.twins, g.star, g.star})()
 }
 
 // key is a condition between plain columns of one type, of the same name where
@@ -190,6 +191,34 @@ func (g *sqlGen) joinedAggregates() (string, bool) {
 		calls = append(calls, pick(g.r, []string{"max(" + b.alias + ".id)", "count(DISTINCT " + b.alias + ".id)", g.aggregate(pick(g.r, []scope{a, b}), a.alias+".id, "+b.alias+".id")}))
 	}
 	sql := "SELECT " + items + strings.Join(calls, ", ") + " FROM " + from + g.few(pick(g.r, []scope{a, b}))
+	if by != "" {
+		sql += " GROUP BY " + by[2:] + pick(g.r, []string{"", "", " HAVING count(*) > 2"})
+	}
+	return sql, false
+}
+
+// star aggregates a table that is joined with one to three others, by keys of its own or
+// of each other, and by more.
+func (g *sqlGen) star() (string, bool) {
+	scopes := []scope{g.largest("a"), g.scope("b"), g.scope("c"), g.scope("e")}[:2+g.r.IntN(3)]
+	from := scopes[0].table.name + " a"
+	for i, s := range scopes[1:] {
+		on := g.key(scopes[g.r.IntN(2)*g.r.IntN(i+1)], s)
+		on = pick(g.r, []string{on, on, s.alias + ".few = a.few", s.alias + ".id = a.few"})
+		side := pick(g.r, []string{s.table.name + " " + s.alias, g.side(s)})
+		from += " JOIN " + side + " ON " + on + pick(g.r, []string{"", "", " AND a.id <> " + s.alias + ".id"})
+	}
+	any := func() scope { return pick(g.r, scopes) }
+	items, by := "", ""
+	for i := range g.r.IntN(3) {
+		items += fmt.Sprintf("%s AS k%d, ", g.groupKey(any()), i)
+		by += fmt.Sprintf(", k%d", i)
+	}
+	calls := []string{g.mergeable(any())}
+	for range g.r.IntN(3) {
+		calls = append(calls, g.mergeable(any()))
+	}
+	sql := "SELECT " + items + strings.Join(calls, ", ") + " FROM " + from + pick(g.r, []string{"", g.few(any())})
 	if by != "" {
 		sql += " GROUP BY " + by[2:] + pick(g.r, []string{"", "", " HAVING count(*) > 2"})
 	}

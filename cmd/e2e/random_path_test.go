@@ -68,11 +68,17 @@ func pathFault(v way, explain string, seen paths) string {
 // streams are those that a coordinator has read so far.
 func streams(t *testing.T, registry *prometheus.Registry) paths {
 	t.Helper()
+	return counters(t, registry, "tributary_coordinator_scans_total")
+}
+
+// counters are those of a family of metrics, by their label.
+func counters(t *testing.T, registry *prometheus.Registry, name string) paths {
+	t.Helper()
 	families, err := registry.Gather()
 	require.NoError(t, err)
 	out := paths{}
 	for _, f := range families {
-		if f.GetName() == "tributary_coordinator_scans_total" {
+		if f.GetName() == name {
 			for _, m := range f.GetMetric() {
 				out[m.GetLabel()[0].GetValue()] = m.GetCounter().GetValue()
 			}
@@ -97,6 +103,7 @@ type tally struct {
 	equal, refused, large int              // refused by the oracle too; too large to compare
 	seen                  map[string]paths // by rung
 	fired                 map[string]int   // plans by rule
+	broadcasts            int              // plans that were chosen while they ran
 }
 
 func newTally() *tally {
@@ -125,7 +132,7 @@ func (a *tally) plan(explain string) {
 // check requires that enough statements went every way that there is.
 func (a *tally) check(t *testing.T) {
 	t.Helper()
-	t.Logf("%d statements equal, %d refused by both, %d too large; streams by rung: %v; plans by rule: %v", a.equal, a.refused, a.large, a.seen, a.fired)
+	t.Logf("%d statements equal, %d refused by both, %d too large; streams by rung: %v; plans by rule: %v, %d broadcast", a.equal, a.refused, a.large, a.seen, a.fired, a.broadcasts)
 	if a.equal < 100 {
 		return // too few to tell
 	}

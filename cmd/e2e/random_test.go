@@ -55,6 +55,7 @@ func randomly(t *testing.T, what string, statement func(*sqlGen) (string, bool),
 				sql, ordered := statement(g)
 				w.askIn(t, ways(sql), sql, ordered)
 			}
+			all.broadcasts += int(counters(t, w.registry, "tributary_coordinator_adaptive_rules_total")[plan.BroadcastJoin])
 		})
 	}
 	all.check(t)

@@ -41,7 +41,7 @@ func New(p *plan.Plan, mode Mode, estimates []int64) *Graph {
 		return nil
 	}
 	scans := plan.Scans(p.Root)
-	joins := broadcastJoins(p)
+	joins := JoinsOf(p)
 	if len(scans) != len(p.Scans) || repeats(scans) {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (g *Graph) choose() {
 	scans := plan.Scans(g.root)
 	c := chooser{mode: g.mode, root: g.root, scans: scans, facts: g.facts, edges: g.edges, before: g.candidates,
 		estimates: g.expected()}
-	if slices.ContainsFunc(g.rules, func(r Rule) bool { return r.Name() == plan.BroadcastJoin }) {
+	if g.has(plan.BroadcastJoin) {
 		c.broadcast = mayBroadcast(g.mode, g.facts, c.estimates)
 	}
 	g.candidates = c.choose()
@@ -178,11 +178,29 @@ func (g *Graph) Finish(i int, rows, bytes int64) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	r.After, r.Fired = clip(plan.Print(next)), fired
+	r.After, r.Fired, r.Why = clip(plan.Print(next)), fired, g.weighed(i)
 	g.record(r, change)
 	g.root = next
 	g.choose()
 	return change, nil
+}
+
+// weighed is why something is broadcast or not, when stage i was waited for to know.
+func (g *Graph) weighed(i int) []string {
+	if !slices.ContainsFunc(g.facts, func(f ScanFacts) bool { return f.Broadcast != nil && slices.Contains(f.Broadcast.Small, i) }) {
+		return nil
+	}
+	if !g.has(plan.BroadcastJoin) {
+		return nil
+	}
+	if _, why := weigh(g.root, g.facts); why != "" {
+		return []string{why}
+	}
+	return nil
+}
+
+func (g *Graph) has(rule string) bool {
+	return slices.ContainsFunc(g.rules, func(r Rule) bool { return r.Name() == rule })
 }
 
 // Abandon notes that nothing is waited for any more. What runs goes on.

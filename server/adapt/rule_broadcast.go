@@ -1,7 +1,7 @@
 package adapt
 
 import (
-	"math"
+	"fmt"
 
 	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/server/plan"
@@ -33,31 +33,60 @@ func (broadcastJoin) Apply(root plan.Node, facts Facts) (plan.Node, bool, error)
 }
 
 func broadcastable(root plan.Node, facts Facts) bool {
-	scans := plan.Scans(root)
-	sizes := make([]int64, len(facts))
-	for i, f := range facts {
-		sizes[i] = f.Size
-	}
-	rows := expected(sizes, Edges(root), scans, facts)
-	any, bytes := false, int64(0)
+	ok, _ := weigh(root, facts)
+	return ok
+}
+
+// weigh decides, and says why when all small scans have finished.
+func weigh(root plan.Node, facts Facts) (ok bool, why string) {
+	rows := sizesOf(root, facts)
+	bytes := int64(0)
 	for i, f := range facts {
 		if f.Broadcast == nil {
 			continue
 		}
-		if any = true; f.State != Planned || runtimeOf(scans[i]).Removed {
-			return false
+		ready, problem := f.Broadcast.ready(facts)
+		if !ready || f.State != Planned || runtimeOf(plan.Scans(root)[i]).Removed {
+			return false, ""
 		}
+		if problem == "" && f.Size > 0 {
+			problem = f.Broadcast.pays(rows[i], facts, rows)
+		}
+		if problem != "" {
+			return false, "nothing is broadcast to " + f.ID + ": " + problem
+		}
+		ok = true
 		for _, small := range f.Broadcast.Small {
-			if facts[small].State != Finished || !travels(facts[small]) {
-				return false
-			}
 			bytes += facts[small].Bytes
 		}
-		if f.Size > 0 && !f.Broadcast.pays(rows[i], facts, rows) {
-			return false
+		why = fmt.Sprintf("about %d rows of %s are looked up by its scanners in %d bytes", rows[i], f.ID, bytes)
+	}
+	if bytes > maxBroadcast {
+		return false, fmt.Sprintf("%d bytes are too many to be broadcast", bytes)
+	}
+	return ok, why
+}
+
+// sizesOf are the rows that scans may yield.
+func sizesOf(root plan.Node, facts Facts) []int64 {
+	sizes := make([]int64, len(facts))
+	for i, f := range facts {
+		sizes[i] = f.Size
+	}
+	return expected(sizes, Edges(root), plan.Scans(root), facts)
+}
+
+// ready: all small scans have finished; problem says that one does not travel.
+func (j *Joins) ready(facts Facts) (ok bool, problem string) {
+	for _, small := range j.Small {
+		if facts[small].State != Finished {
+			return false, ""
+		}
+		if !travels(facts[small]) {
+			problem = fmt.Sprintf("%s has %d rows, %d bytes", facts[small].ID, facts[small].Rows, facts[small].Bytes)
 		}
 	}
-	return any && bytes <= maxBroadcast
+	return true, problem
 }
 
 // maxBroadcast bounds what travels with the scans of a plan to each scanner.
@@ -84,9 +113,9 @@ type Joins struct {
 	Width, WidthBefore float64
 }
 
-// broadcastJoins are the Joins of the plan's scans that have lookups in its
+// JoinsOf are the Joins of the plan's scans that have lookups in its
 // Broadcast.
-func broadcastJoins(p *plan.Plan) map[int]*Joins {
+func JoinsOf(p *plan.Plan) map[int]*Joins {
 	out := map[int]*Joins{}
 	if p.Broadcast == nil {
 		return out
@@ -108,13 +137,13 @@ func broadcastJoins(p *plan.Plan) map[int]*Joins {
 	return out
 }
 
-// pays: much less moves than the rows of the large scan, or the groups of them that
-// the first plan has. size is what is known of the rows of scans.
-func (j *Joins) pays(large int64, facts Facts, size []int64) bool {
+// pays says why not much less moves than the rows of the large scan, or the groups
+// of them that the first plan has; "" when it does. size is what is known of the rows
+// of scans.
+func (j *Joins) pays(large int64, facts Facts, size []int64) string {
 	if large < waitRows {
-		return false
+		return fmt.Sprintf("about %d of its rows move", large)
 	}
-	before := min(float64(large), j.Before)
 	groups, moved := j.Keys, 0.0
 	for _, i := range j.Grouped {
 		groups *= float64(max(size[i], 1))
@@ -122,11 +151,11 @@ func (j *Joins) pays(large int64, facts Facts, size []int64) bool {
 	for _, i := range j.Small {
 		moved += float64(size[i]) * smallWidth(facts[i])
 	}
-	after := min(float64(large), groups)
-	if math.IsInf(before, 1) || math.IsNaN(after) {
-		return false
+	before, after := min(float64(large), j.Before), min(float64(large), groups)
+	if before*j.WidthBefore > muchLess*float64(j.Targets)*(moved+after*j.Width) {
+		return ""
 	}
-	return before*j.WidthBefore > muchLess*(moved*float64(j.Targets)+after*float64(j.Targets)*j.Width)
+	return fmt.Sprintf("about %.0f rows move, and %.0f groups would", before, after*float64(j.Targets))
 }
 
 // muchLess is what a broadcast must save to be worth its work.
@@ -160,7 +189,7 @@ func mayBroadcast(mode Mode, facts Facts, rows []int64) map[int]int {
 			}
 			out[small] = i
 		}
-		if mode == On && !f.Broadcast.pays(rows[i], facts, rows) {
+		if mode == On && f.Broadcast.pays(rows[i], facts, rows) != "" {
 			return nil
 		}
 	}

@@ -78,8 +78,9 @@ type factsMaker adapt.Facts
 
 func factsOf(p *plan.Plan) factsMaker {
 	var out factsMaker
-	for _, s := range p.Scans {
-		out = append(out, adapt.ScanFacts{ID: s.ID, State: adapt.Planned, Keys: map[int]*adapt.Keys{}})
+	joins := adapt.JoinsOf(p)
+	for i, s := range p.Scans {
+		out = append(out, adapt.ScanFacts{ID: s.ID, State: adapt.Planned, Broadcast: joins[i], Keys: map[int]*adapt.Keys{}})
 	}
 	return out
 }
@@ -140,6 +141,7 @@ func TestRulesAreIdempotent(t *testing.T) {
 	}
 	require.Greater(t, fired["semi_join_filter"], 20)
 	require.Greater(t, fired["empty_propagation"], 20)
+	require.Greater(t, fired["broadcast_join"], 4)
 }
 
 // TestRuleNames pins the order.
@@ -149,5 +151,5 @@ func TestRuleNames(t *testing.T) {
 	for _, r := range adapt.Rules() {
 		names = append(names, r.Name())
 	}
-	require.Equal(t, []string{"semi_join_filter", "empty_propagation", "check"}, names)
+	require.Equal(t, []string{"semi_join_filter", "empty_propagation", "broadcast_join", "check"}, names)
 }

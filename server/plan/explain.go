@@ -39,6 +39,9 @@ func (p *Plan) explain(stats *Stats) string {
 		w.line(0, "coordinator SQL%s:", mergeText(p.Merge))
 		w.block(1, p.Residual)
 	}
+	if p.Broadcast != nil {
+		w.broadcast(p)
+	}
 	if stats != nil {
 		w.line(0, "total: %s", countsText(stats.Total()))
 	}
@@ -104,6 +107,19 @@ func (w *explainer) scan(s *RemoteScan) {
 	}
 }
 
+// broadcast shows the scans with lookups, which may take the place of others.
+func (w *explainer) broadcast(p *Plan) {
+	for i, s := range p.Broadcast.Plan.Scans {
+		small := mapSlice(p.Broadcast.Small[i], func(at int) string { return p.Scans[at].ID })
+		if len(small) == 0 {
+			continue
+		}
+		other := *s
+		other.ID = fmt.Sprintf("or in place of %s, by what %s yield", p.Scans[p.Broadcast.Scans[i]].ID, strings.Join(small, ", "))
+		w.scan(&other)
+	}
+}
+
 // rungText names what is wanted of the scanners.
 func rungText(s *pushdown.Spec) string {
 	switch {
@@ -127,6 +143,9 @@ func (w *explainer) spec(depth int, s *pushdown.Spec) {
 	}
 	if len(s.Filter) > 0 {
 		w.line(depth, "filter: %s", strings.Join(mapSlice(s.Filter, pushdown.ExprString), " AND "))
+	}
+	for _, l := range s.Lookups {
+		w.line(depth, "lookup: %s", l.String())
 	}
 	if len(s.GroupBy) > 0 {
 		w.line(depth, "group by: %s", strings.Join(mapSlice(s.GroupBy, func(k pushdown.NamedExpr) string { return pushdown.ExprString(k.Expr) }), ", "))
@@ -200,6 +219,9 @@ func remoteText(s *pushdown.Spec) string {
 	var parts []string
 	if len(s.Filter) > 0 {
 		parts = append(parts, "filter")
+	}
+	if len(s.Lookups) > 0 {
+		parts = append(parts, "lookup")
 	}
 	switch {
 	case s.Reduce != nil:

@@ -171,15 +171,32 @@ func (f *flat) tableOf(column int) int {
 	return at - 1
 }
 
+// estimatedRows are those of a scan of rows, -1 when that is not known.
+func estimatedRows(s *Scan) float64 {
+	spec, err := specOf(s)
+	if err != nil {
+		return -1
+	}
+	sum := 0.0
+	for i := range s.Table.Partitions {
+		p := &s.Table.Partitions[i]
+		if p.Rows < 0 {
+			return -1
+		}
+		sum += float64(p.Rows) * selectivity(spec.Filter, p)
+	}
+	return sum
+}
+
 // joined is a view of the largest table that looks its rows up in all others.
 func (f *flat) joined() (*view, error) {
-	large := 0
-	for i, v := range f.tables {
-		if TableRows(v.scan.Table) > TableRows(f.tables[large].scan.Table) {
+	large, sizes := 0, mapSlice(f.tables, func(v *view) float64 { return estimatedRows(v.scan) })
+	for i := range sizes {
+		if sizes[i] > sizes[large] {
 			large = i
 		}
 	}
-	p := &placing{flat: f, scan: *f.tables[large].scan, over: make([][]Expr, len(f.tables)), left: f.conditions}
+	p := &placing{flat: f, sizes: sizes, scan: *f.tables[large].scan, over: make([][]Expr, len(f.tables)), left: f.conditions}
 	p.scan.Joined = &Joined{Large: f.tables[large].scan}
 	p.over[large] = f.tables[large].exprs
 	for p.next() {
@@ -203,14 +220,15 @@ func (f *flat) joined() (*view, error) {
 // placing puts one table after the other behind the large one.
 type placing struct {
 	*flat
-	scan Scan
+	scan  Scan
+	sizes []float64 // rows of the tables
 	// over has, of each table that has its place, the columns as the scan sees them.
 	over [][]Expr
 	// left are the conditions that no lookup has taken.
 	left []Expr
 }
 
-// next places the smallest table that is joined with those that have a place.
+// next places a table that is joined with those that have a place.
 func (p *placing) next() bool {
 	best := -1
 	for i := range p.tables {
@@ -248,13 +266,10 @@ func (p *placing) next() bool {
 	return true
 }
 
-// rank puts filtered tables first, of which rows may have no match, and then small ones.
-func (p *placing) rank(table int) int64 {
-	rows := TableRows(p.tables[table].scan.Table)
-	if len(p.tables[table].scan.Filter) == 0 {
-		return rows + 1<<40
-	}
-	return rows
+// rank puts those first of which a filter leaves the least part: most rows will have
+// no match.
+func (p *placing) rank(table int) float64 {
+	return p.sizes[table] / float64(max(TableRows(p.tables[table].scan.Table), 1))
 }
 
 // keyMatch is a condition that a column of a table, a position in Table.Arrow, equals a key
