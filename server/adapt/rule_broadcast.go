@@ -59,7 +59,10 @@ func weigh(root plan.Node, facts Facts) (ok bool, why string) {
 		for _, small := range f.Broadcast.Small {
 			bytes += facts[small].Bytes
 		}
-		why = fmt.Sprintf("about %d rows of %s are looked up by its scanners in %d bytes", rows[i], f.ID, bytes)
+		why = fmt.Sprintf("rows of %s are looked up by its scanners in %d bytes", f.ID, bytes)
+		if f.Size > 0 {
+			why = fmt.Sprintf("about %d ", rows[i]) + why
+		}
 	}
 	if bytes > maxBroadcast {
 		return false, fmt.Sprintf("%d bytes are too many to be broadcast", bytes)

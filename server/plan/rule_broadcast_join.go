@@ -171,6 +171,9 @@ func (f *flat) tableOf(column int) int {
 	return at - 1
 }
 
+// farTooMany rows are no small table, whatever else is found out while the plan runs.
+const farTooMany = 4 * pushdown.MaxRelationRows
+
 // estimatedRows are those of a scan of rows, -1 when that is not known.
 func estimatedRows(s *Scan) float64 {
 	spec, err := specOf(s)
@@ -194,6 +197,11 @@ func (f *flat) joined() (*view, error) {
 	for i := range sizes {
 		if sizes[i] > sizes[large] {
 			large = i
+		}
+	}
+	for i, n := range sizes {
+		if i != large && n > farTooMany {
+			return nil, notPushed("about %.0f rows are too many to travel", n)
 		}
 	}
 	p := &placing{flat: f, sizes: sizes, scan: *f.tables[large].scan, over: make([][]Expr, len(f.tables)), left: f.conditions}
