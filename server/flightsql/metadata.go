@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/flight/flightsql"
 	"github.com/apache/arrow-go/v18/arrow/flight/flightsql/schema_ref"
 
+	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/server/catalog"
 	"github.com/tributary-db/tributary/server/query"
 )
@@ -121,6 +122,15 @@ func (s *Server) tableRows(ctx context.Context, tables []*catalog.Table, schemas
 	out := make(chan flight.StreamChunk, 2)
 	go func() {
 		defer close(out)
+		defer func() {
+			if r := recover(); r != nil { // no interceptor is around this goroutine
+				err := status.New(status.Internal, "internal error: %v", r)
+				select {
+				case out <- flight.StreamChunk{Err: err}:
+				case <-ctx.Done():
+				}
+			}
+		}()
 		for from := 0; from < len(tables); {
 			to := messageEnd(tables, schemas, from)
 			var part [][]byte

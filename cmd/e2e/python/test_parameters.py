@@ -76,6 +76,20 @@ def test_a_value_of_another_type_is_cast(cur, where, value):
 
 
 @pytest.mark.parametrize(
+    "value, text",
+    [
+        (5.0, "5.0"), (float("inf"), "inf"), (float("nan"), "nan"), (-0.0, "-0.0"), (1e300, "1e+300"), (7, "7"), (True, "true"), (D("1.50"), "1.50"),
+        (dt.date(2026, 1, 8), "2026-01-08"), (dt.time(1, 2, 3), "01:02:03"), (dt.datetime(2026, 1, 1, 7, tzinfo=UTC), "2026-01-01 07:00:00+00"),
+        (pa.scalar(pa.MonthDayNano([14, 2, 3000])), "1 year 2 months 2 days 00:00:00.000003"), (pa.scalar(86400000, pa.date64()), "1970-01-02"),
+    ],
+)
+def test_the_text_of_a_value_is_the_engines(cur, value, text):
+    row = pa.array([value.as_py()], value.type) if isinstance(value, pa.Scalar) else pa.array([value])
+    cur.execute("SELECT ?::VARCHAR, 'x' || ?", pa.table([row, row], names=["1", "2"]).to_batches()[0])
+    assert cur.fetchone() == (text, "x" + text)
+
+
+@pytest.mark.parametrize(
     "where, value, names",
     [
         ("id = ?", 7.5, "parameter 1"), ("k = ?", 70000, "SMALLINT"), ("id = ?", "seven", "'seven'"), ("price = ?", D("1.755"), "DECIMAL"),

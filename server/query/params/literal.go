@@ -18,12 +18,29 @@ func Literal(a arrow.Array, i int, p Param) (string, error) {
 		return "", err
 	}
 	t, sql := p.Type, p.SQL
-	if t == nil || t.ID() == arrow.NULL {
-		if t, sql, err = typeOf(a.DataType()); err != nil {
-			return "", err
-		}
+	open := t == nil || t.ID() == arrow.NULL
+	if !open && !(sql == "VARCHAR" && spelled(v)) {
+		return literal(v, t, sql)
 	}
-	return literal(v, t, sql)
+	own, ownSQL, err := typeOf(a.DataType())
+	if err != nil {
+		return "", err
+	}
+	out, err := literal(v, own, ownSQL)
+	if err == nil && !open {
+		out = cast(out, sql) // the engine's text of it: 5.0, inf, 1 month
+	}
+	return out, err
+}
+
+// spelled: v is a scalar whose text is the engine's to write; those of numbers
+// with exact digits are anybody's.
+func spelled(v any) bool {
+	switch v.(type) {
+	case single, float64, day, clock, instant, span:
+		return true
+	}
+	return false
 }
 
 func cast(literal, sql string) string { return "CAST(" + literal + " AS " + sql + ")" }
