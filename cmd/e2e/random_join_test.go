@@ -20,13 +20,13 @@ func TestRandomJoins(t *testing.T) {
 	if all.equal >= 100 {
 		require.Positive(t, all.fired["eager_aggregation"])
 		require.Positive(t, all.fired["share_common_subplans"])
-		require.Greater(t, all.broadcasts, 10)
+		require.Greater(t, all.broadcasts, 3)
 	}
 }
 
 // keyed is a statement that joins by plain keys.
 func (g *sqlGen) keyed() (string, bool) {
-	return pick(g.r, []func() (string, bool){g.chain, g.chain, g.membership, g.joinedGroups, g.joinedAggregates, g.joinedAggregates, g.twins, g.star, g.star})()
+	return pick(g.r, []func() (string, bool){g.chain, g.chain, g.membership, g.joinedGroups, g.joinedAggregates, g.joinedAggregates, g.twins, g.twins, g.star, g.star})()
 }
 
 // key is a condition between plain columns of one type, of the same name where

@@ -144,8 +144,8 @@ func JoinsOf(p *plan.Plan) map[int]*Joins {
 // of them that the first plan has; "" when it does. size is what is known of the rows
 // of scans.
 func (j *Joins) pays(large int64, facts Facts, size []int64) string {
-	if large < waitRows {
-		return fmt.Sprintf("about %d of its rows move", large)
+	if moved := float64(large) * j.WidthBefore; moved < leastMoved {
+		return fmt.Sprintf("about %d of its rows move, %.0f bytes", large, moved)
 	}
 	groups, moved := j.Keys, 0.0
 	for _, i := range j.Grouped {
@@ -160,6 +160,10 @@ func (j *Joins) pays(large int64, facts Facts, size []int64) string {
 	}
 	return fmt.Sprintf("about %.0f rows move, and %.0f groups would", before, after*float64(j.Targets))
 }
+
+// leastMoved are the bytes below which the engine, which joins faster than the
+// scanners' kernels, is done sooner with the rows.
+const leastMoved = 128 << 20
 
 // muchLess is what a broadcast must save to be worth its work.
 const muchLess = 3

@@ -16,7 +16,7 @@ import (
 func TestBroadcastJoin(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, []*catalog.Table{
-		table(t, "large", "a INTEGER, b BIGINT, s VARCHAR", 10_000_000), table(t, "small", "a INTEGER, s VARCHAR", 1000),
+		table(t, "large", "a INTEGER, b BIGINT, s VARCHAR", 1_000_000_000), table(t, "small", "a INTEGER, s VARCHAR", 1000),
 		table(t, "other", "b BIGINT, s VARCHAR", 100), table(t, "wide", "a INTEGER, s VARCHAR", 60_000),
 	}...)
 	const star = "SELECT y.s, count(*) FROM large x JOIN small y ON x.a = y.a GROUP BY y.s"
@@ -33,6 +33,7 @@ func TestBroadcastJoin(t *testing.T) {
 		"many rows":            {star, adapt.On, 100_000, 800_000, "", "has 100000 rows"},
 		"long rows":            {star, adapt.Always, 1000, 4 << 20, "", "4194304 bytes"},
 		"as many groups":       {"SELECT x.s, count(*) FROM large x JOIN small y ON x.a = y.a GROUP BY x.s", adapt.On, 1000, 20_000, "", "rows move, and"},
+		"few bytes":            {"SELECT y.s, count(*) FROM wide x JOIN small y ON x.a = y.a GROUP BY y.s", adapt.On, 1000, 20_000, "", "not worth it"},
 		"disabled":             {star, adapt.On, 1000, 20_000, plan.BroadcastJoin, "not asked for"},
 		"nothing to aggregate": {"SELECT y.s FROM large x JOIN small y ON x.a = y.a", adapt.Always, 1000, 20_000, "", "no alternative"},
 	} {
@@ -43,6 +44,10 @@ func TestBroadcastJoin(t *testing.T) {
 			estimates = append(estimates, s.EstimatedRows())
 		}
 		g := adapt.New(p, c.mode, estimates)
+		if c.why == "not worth it" {
+			require.Nil(t, g, name)
+			continue
+		}
 		require.NotNil(t, g, name)
 		finishSmalls(t, g, p, c.rows, c.bytes)
 		require.Equal(t, c.why == "", g.Broadcast(), "%s: %s", name, adapt.Text(g.Rounds()))

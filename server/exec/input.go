@@ -43,6 +43,8 @@ func (in *input) Rows() (n int64, exact bool) {
 	switch {
 	case spec.Grouped() && len(spec.GroupBy) == 0:
 		return targets, false
+	case len(spec.Lookups) > 0:
+		return in.scan.plan.EstimatedRows(), false
 	case spec.Grouped():
 		return -1, false
 	}
