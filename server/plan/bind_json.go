@@ -229,7 +229,7 @@ func decodePlan(text []byte) (*jsonNode, error) {
 // quoteNonFinite makes strings of the bare words NaN and Infinity, which DuckDB
 // writes for floats and which are not JSON.
 func quoteNonFinite(text []byte) []byte {
-	if !bytes.Contains(text, []byte(":NaN")) && !bytes.Contains(text, []byte("Infinity")) {
+	if !bytes.Contains(text, []byte("NaN")) && !bytes.Contains(text, []byte("Infinity")) {
 		return text
 	}
 	out := make([]byte, 0, len(text)+64)

@@ -24,7 +24,7 @@ func tablesRead(planJSON []byte, snap *catalog.Snapshot) (tables, error) {
 		return out, nil
 	}
 	var tree any
-	if err := json.Unmarshal(planJSON, &tree); err != nil {
+	if err := json.Unmarshal(quoteNonFinite(planJSON), &tree); err != nil {
 		return out, status.Wrap(status.Internal, err, "the bound plan is not JSON")
 	}
 	err := out.search(tree, snap)
