@@ -78,9 +78,14 @@ func startRestricted(t *testing.T, policy *secure.File[*access.Policy], authenti
 // as runs a statement as a user and returns its rows as text.
 func as(t *testing.T, c *server.Coordinator, user, sql string, level plan.Pushdown) (string, error) {
 	t.Helper()
-	ctx := auth.WithUser(t.Context(), auth.User{Name: user})
 	set := query.DefaultSettings()
 	set.Pushdown = level
+	return asWith(t, c, user, sql, set)
+}
+
+func asWith(t *testing.T, c *server.Coordinator, user, sql string, set query.Settings) (string, error) {
+	t.Helper()
+	ctx := auth.WithUser(t.Context(), auth.User{Name: user})
 	st, err := c.Service().Prepare(ctx, sql, set)
 	if err != nil {
 		return "", err
@@ -169,6 +174,28 @@ func TestRowsCannotBeEscaped(t *testing.T) {
 	require.Equal(t, "2143 3 3", own)
 	other, err := as(t, c, "own4", "SELECT COUNT(*) FROM other", plan.PushdownFull)
 	require.ErrorContains(t, err, "does not exist", other)
+}
+
+// TestBroadcastIsRestricted: neither the rows that travel nor those that are looked
+// up are others than "part" may see.
+func TestBroadcastIsRestricted(t *testing.T) {
+	t.Parallel()
+	_, policy := policyFile(t, rules)
+	c := startRestricted(t, policy, nil)
+	set := query.DefaultSettings()
+	require.NoError(t, set.Set("adaptive", "always"))
+	for sql, want := range map[string]string{
+		"SELECT a.k, COUNT(*), SUM(b.v), MAX(a.v) FROM t a JOIN t b ON a.v = b.v GROUP BY a.k":             "3 100 34950 696",
+		"SELECT b.k, COUNT(*), SUM(a.v), MIN(b.v) FROM t a JOIN t b ON a.v = b.v WHERE a.v > 3 GROUP BY 1": "3 99 34947 10",
+		"SELECT COUNT(*), MIN(a.v), MAX(b.v) FROM t a JOIN t b ON a.k = b.k AND a.v < b.v":                 "4950 3 696",
+	} {
+		text, err := asWith(t, c, "part", "EXPLAIN ANALYZE "+sql, set)
+		require.NoError(t, err)
+		require.Contains(t, text, "broadcast=[", sql)
+		got, err := asWith(t, c, "part", sql, set)
+		require.NoError(t, err)
+		require.Equal(t, want, got, sql)
+	}
 }
 
 // TestOriginalRungIsRestricted: the statement itself runs over streamed tables.
