@@ -36,6 +36,8 @@ QUERIES = {
     "top": "SELECT id, created_at FROM vqueue_meta WHERE status = 'backing-off' ORDER BY created_at DESC, id LIMIT 20",
     "export": "SELECT * FROM vqueue_meta",
 }
+# A group per row: nothing is gained at the scanners, and nothing must be lost.
+UNIQUE = "SELECT COUNT(*), SUM(n) FROM (SELECT id, SUM(num_inbox) AS n FROM vqueue_meta GROUP BY id)"
 
 
 def measure(run, repeat):
@@ -77,8 +79,8 @@ def seed_queries(data, logs, repeat):
     results = {}
     try:
         full, off = cluster.connect(), cluster.connect(pushdown="off")
-        for name, sql in QUERIES.items():
-            n = 3 if name == "export" else repeat
+        for name, sql in {**QUERIES, "unique": UNIQUE}.items():
+            n = 3 if name in ("export", "unique") else repeat
             results[name] = {
                 "tributary": measure(lambda: drain_adbc(full, sql), n),
                 "pushdown_off": measure(lambda: drain_adbc(off, sql), 3),
