@@ -3,16 +3,18 @@ package duckdb
 import (
 	"fmt"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/scalar"
 
 	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/status"
 )
 
-// DuckDB leaves out what the bounds of a column rule out, and is wrong twice
-// (1.5.6): it takes IS DISTINCT FROM under OR for <>, which no NULL passes, and
-// the two zeros of floats for different values of a Parquet file. So comparisons
-// with such constants are written in other words.
+// DuckDB leaves out what bounds and Bloom filters of a column rule out, and is
+// wrong thrice (1.5.6): it takes IS DISTINCT FROM under OR for <>, which no NULL
+// passes; and it does not find in a Parquet file the other zero of floats, nor bytes
+// that are no printable text. So comparisons with such constants are written in
+// other words: Bloom filters are only asked for one equal value.
 
 func renderCompare(e pushdown.Compare) (string, error) {
 	ops := [...]string{
@@ -30,8 +32,8 @@ func renderCompare(e pushdown.Compare) (string, error) {
 		switch {
 		case e.Op == pushdown.Distinct || e.Op == pushdown.NotDistinct:
 			return renderDistinct(e, l)
-		case e.Op == pushdown.Equal && isZero(l):
-			return renderZero(e.Left, l)
+		case (e.Op == pushdown.Equal || e.Op == pushdown.NotEqual) && (isZero(l) || isBinary(l)):
+			return renderRange(e, l)
 		}
 	}
 	return renderf("(%s "+ops[e.Op]+" %s)", e.Left, e.Right)
@@ -50,20 +52,30 @@ func renderDistinct(e pushdown.Compare, l pushdown.Literal) (string, error) {
 	return renderf(form, pushdown.Compare{Op: op, Left: e.Left, Right: l}, pushdown.IsNull{Arg: e.Left, Negated: !distinct})
 }
 
-// renderZero is whether x is one of the zeros.
-func renderZero(x pushdown.Expr, l pushdown.Literal) (string, error) {
-	zeros, err := renderZeros(l)
+// renderRange is whether x equals a constant, or not, as a range: DuckDB makes an
+// equality of the negation of <>.
+func renderRange(e pushdown.Compare, l pushdown.Literal) (string, error) {
+	same, err := renderSame(l)
 	if err != nil {
 		return "", err
 	}
-	text, err := render(x)
-	return fmt.Sprintf("(%s >= %s AND %[1]s <= %[3]s)", text, zeros[0], zeros[1]), err
+	form := "(%s >= %s AND %[1]s <= %[3]s)"
+	if e.Op == pushdown.NotEqual {
+		form = "(%s < %s OR %[1]s > %[3]s)"
+	}
+	text, err := render(e.Left)
+	return fmt.Sprintf(form, text, same[0], same[1]), err
 }
 
-// renderZeros are the zeros of the type of one, the negative first.
-func renderZeros(l pushdown.Literal) ([]string, error) {
-	typ, err := sqlType(l.Type())
-	return []string{cast("'-0.0'", typ), cast("'0.0'", typ)}, err
+// renderSame are two constants that equal one: the zeros, the negative first, or
+// twice the same.
+func renderSame(l pushdown.Literal) ([2]string, error) {
+	if isZero(l) {
+		typ, err := sqlType(l.Type())
+		return [2]string{cast("'-0.0'", typ), cast("'0.0'", typ)}, err
+	}
+	text, err := render(l)
+	return [2]string{text, text}, err
 }
 
 func isZero(l pushdown.Literal) bool {
@@ -74,4 +86,9 @@ func isZero(l pushdown.Literal) bool {
 		return v.Valid && v.Value == 0
 	}
 	return false
+}
+
+func isBinary(l pushdown.Literal) bool {
+	b, ok := l.Value.(scalar.BinaryScalar)
+	return ok && l.Value.IsValid() && b.DataType().ID() != arrow.STRING && b.DataType().ID() != arrow.LARGE_STRING
 }

@@ -55,6 +55,7 @@ func TestZeros(t *testing.T) {
 					{pushdown.Compare{Op: pushdown.NotDistinct, Left: a, Right: zero}, 2},
 					{pushdown.Compare{Op: pushdown.NotEqual, Left: a, Right: zero}, 0},
 					{pushdown.Compare{Op: pushdown.Distinct, Left: a, Right: zero}, 1},
+					{pushdown.Not{Arg: pushdown.Compare{Op: pushdown.NotEqual, Left: a, Right: zero}}, 2},
 					{pushdown.Compare{Op: pushdown.LessEqual, Left: a, Right: zero}, 2},
 					{pushdown.Compare{Op: pushdown.GreaterEqual, Left: a, Right: zero}, 2},
 					{pushdown.Compare{Op: pushdown.Less, Left: a, Right: zero}, 0},
@@ -69,6 +70,36 @@ func TestZeros(t *testing.T) {
 					require.Len(t, rows(t, s, all), c.want, "%s of %s, %s", stored, typ, all.String())
 				}
 			}
+		}
+	}
+}
+
+// TestBytes: a Parquet file's Bloom filter does not hide bytes that are no text.
+func TestBytes(t *testing.T) {
+	t.Parallel()
+	e, dir := newEngine(t), t.TempDir()
+	query := `SELECT x::BLOB AS a FROM (VALUES (''), ('a'), ('\x00'), ('\xFF'), ('a\x00b'), (NULL)) v(x), range(60)`
+	s := globSource(t, e, write(t, e, query, dir, "a.parquet"))
+	all := tableSpec(t, s)
+	a := col(all, "a")
+	for value, want := range map[string]int{"": 60, "a": 60, "\x00": 60, "\xff": 60, "a\x00b": 60, "\xfe": 0} {
+		l := lit([]byte(value))
+		for _, c := range []struct {
+			filter pushdown.Expr
+			want   int
+		}{
+			{pushdown.Compare{Op: pushdown.Equal, Left: a, Right: l}, want},
+			{pushdown.Compare{Op: pushdown.Equal, Left: l, Right: a}, want},
+			{pushdown.Compare{Op: pushdown.NotDistinct, Left: a, Right: l}, want},
+			{pushdown.Compare{Op: pushdown.NotEqual, Left: a, Right: l}, 300 - want},
+			{pushdown.Compare{Op: pushdown.Distinct, Left: a, Right: l}, 360 - want},
+			{pushdown.In{Arg: a, Values: []pushdown.Literal{l}}, want},
+			{pushdown.In{Arg: a, Values: []pushdown.Literal{null(l.Type()), l}}, want},
+			{pushdown.In{Arg: a, Values: []pushdown.Literal{l}, Negated: true}, 300 - want},
+			{pushdown.Not{Arg: pushdown.Compare{Op: pushdown.NotEqual, Left: a, Right: l}}, want},
+		} {
+			all.Filter = []pushdown.Expr{c.filter}
+			require.Len(t, rows(t, s, all), c.want, "%q, %s", value, all.String())
 		}
 	}
 }

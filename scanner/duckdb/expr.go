@@ -102,10 +102,11 @@ func renderIn(e pushdown.In) (string, error) {
 		values[i] = v
 	}
 	list, err := renderJoined(values, ", ")
-	if i := slices.IndexFunc(e.Values, isZero); i >= 0 && err == nil {
-		var zeros []string
-		zeros, err = renderZeros(e.Values[i])
-		list = "(" + strings.Join(zeros, ", ") + ", " + list[1:]
+	unsure := func(l pushdown.Literal) bool { return isZero(l) || isBinary(l) }
+	if i := slices.IndexFunc(e.Values, unsure); i >= 0 && err == nil {
+		var same [2]string // with two of them the list is no equality
+		same, err = renderSame(e.Values[i])
+		list = "(" + same[0] + ", " + same[1] + ", " + list[1:]
 	}
 	if err != nil {
 		return "", err
