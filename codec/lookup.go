@@ -39,7 +39,7 @@ func lookupToProto(l pushdown.Lookup) (*pb.Lookup, error) {
 func relationSchema(columns []pushdown.Column) *arrow.Schema {
 	fields := make([]arrow.Field, len(columns))
 	for i, c := range columns {
-		fields[i] = arrow.Field{Name: c.Name, Type: c.DataType, Nullable: true}
+		fields[i] = c.Field()
 	}
 	return arrow.NewSchema(fields, nil)
 }

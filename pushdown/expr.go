@@ -24,6 +24,11 @@ type Column struct {
 	DataType arrow.DataType
 }
 
+// Field is the nullable field of the column in a schema.
+func (c Column) Field() arrow.Field {
+	return arrow.Field{Name: c.Name, Type: c.DataType, Nullable: true}
+}
+
 // Literal is a constant. A NULL is a Literal whose scalar is not valid.
 type Literal struct{ Value scalar.Scalar }
 

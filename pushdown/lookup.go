@@ -38,7 +38,7 @@ func (s *Spec) Joined(table *arrow.Schema) *arrow.Schema {
 	fields := slices.Clone(table.Fields())
 	for _, l := range s.Lookups {
 		for _, c := range l.Columns {
-			fields = append(fields, arrow.Field{Name: c.Name, Type: c.DataType, Nullable: true})
+			fields = append(fields, c.Field())
 		}
 	}
 	return arrow.NewSchema(fields, nil)

@@ -140,7 +140,7 @@ func (s *Spec) OutputSchema() *arrow.Schema {
 	var fields []arrow.Field
 	if !s.Grouped() {
 		for _, c := range s.Columns {
-			fields = append(fields, arrow.Field{Name: c.Name, Type: c.DataType, Nullable: true})
+			fields = append(fields, c.Field())
 		}
 		return arrow.NewSchema(fields, nil)
 	}

@@ -42,7 +42,7 @@ func federated(own *arrow.Schema, spec *pushdown.Spec, known bool) *arrow.Schema
 		switch {
 		case !known || c.DataType == nil:
 		case len(at) == 0:
-			fields = append(fields, arrow.Field{Name: c.Name, Type: c.DataType, Nullable: true})
+			fields = append(fields, c.Field())
 		case !arrow.TypeEqual(fields[at[0]].Type, c.DataType) && widen.Holds(c.DataType, fields[at[0]].Type):
 			fields[at[0]].Type = c.DataType
 		}

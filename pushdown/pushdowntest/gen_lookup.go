@@ -32,7 +32,7 @@ func lookup(t *rapid.T, schema *arrow.Schema, number int) (l pushdown.Lookup, ok
 	add := func(dt arrow.DataType) {
 		c := pushdown.Column{Name: fmt.Sprintf("l%dc%d", number, len(fields)), DataType: pushdown.ValueType(dt)}
 		l.Columns = append(l.Columns, c)
-		fields = append(fields, arrow.Field{Name: c.Name, Type: c.DataType, Nullable: true})
+		fields = append(fields, c.Field())
 	}
 	for range rapid.IntRange(1, 2).Draw(t, "keys") {
 		c := anyColumn(t, schema)

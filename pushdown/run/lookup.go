@@ -100,7 +100,7 @@ func gather(spec *pushdown.Spec, input *arrow.Schema, columns []pushdown.Column)
 	for _, c := range columns {
 		from, at := place(spec, input, c.Name)
 		g.from, g.at = append(g.from, from), append(g.at, at)
-		fields = append(fields, arrow.Field{Name: c.Name, Type: c.DataType, Nullable: true})
+		fields = append(fields, c.Field())
 	}
 	g.schema = arrow.NewSchema(fields, nil)
 	return g

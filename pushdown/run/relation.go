@@ -22,7 +22,7 @@ func Relation(columns []pushdown.Column, batches []arrow.RecordBatch) (*pushdown
 	}
 	for i, c := range columns {
 		var err error
-		fields[i] = arrow.Field{Name: c.Name, Type: c.DataType, Nullable: true}
+		fields[i] = c.Field()
 		if arrs[i], err = column(c.DataType, i, batches); err != nil {
 			return nil, err
 		}

@@ -102,7 +102,6 @@ func renderIn(e pushdown.In) (string, error) {
 		values[i] = v
 	}
 	list, err := renderJoined(values, ", ")
-	unsure := func(l pushdown.Literal) bool { return isZero(l) || isBinary(l) }
 	if i := slices.IndexFunc(e.Values, unsure); i >= 0 && err == nil {
 		var same [2]string // with two of them the list is no equality
 		same, err = renderSame(e.Values[i])

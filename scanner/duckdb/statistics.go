@@ -35,7 +35,7 @@ type extent struct {
 // extents are those of a Parquet file's footer; nil when there are none to be
 // relied on, for whatever reason: they only save work.
 func (d *described) extents(f *footer) map[string]extent {
-	if f == nil || d.unsettled {
+	if d.unsettled {
 		return nil
 	}
 	out := make(map[string]extent, len(d.columns))

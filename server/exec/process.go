@@ -58,7 +58,7 @@ func plain(s *pushdown.Spec) bool {
 func inputSchema(s *pushdown.Spec) *arrow.Schema {
 	var fields []arrow.Field
 	for _, c := range s.ReadColumns() {
-		fields = append(fields, arrow.Field{Name: c.Name, Type: c.DataType, Nullable: true})
+		fields = append(fields, c.Field())
 	}
 	return arrow.NewSchema(fields, nil)
 }

@@ -51,7 +51,7 @@ func (n *Scan) wide() *catalog.Table {
 	fields := slices.Clone(t.Arrow.Fields())
 	for _, l := range n.Joined.Lookups {
 		for _, c := range l.Columns {
-			fields = append(fields, arrow.Field{Name: c.Name, Type: c.DataType, Nullable: true})
+			fields = append(fields, c.Field())
 		}
 	}
 	t.Arrow = arrow.NewSchema(fields, nil)
