@@ -41,19 +41,17 @@ type reductions struct {
 
 var _ scanner.Adviser = (*Source)(nil)
 
-// Advise leaves an aggregate with nearly a group per row to the kernels.
+// Advise leaves an aggregate with nearly a group per row to the kernels. The files
+// as last seen will do: the scan looks at them anyhow, and the advice changes no
+// answer.
 func (s *Source) Advise(ctx context.Context, spec pushdown.Spec) (pushdown.Capabilities, error) {
-	caps := s.Capabilities()
-	if len(spec.GroupBy) == 0 || len(spec.Lookups) > 0 || spec.Reduce != nil || spec.Limit != pushdown.NoLimit {
+	caps, snap := s.Capabilities(), s.seen()
+	if len(spec.GroupBy) == 0 || len(spec.Lookups) > 0 || spec.Reduce != nil || spec.Limit != pushdown.NoLimit || snap == nil || snap.err != nil {
 		return caps, nil
-	}
-	snap, err := s.refresh(ctx)
-	if err != nil {
-		return caps, err
 	}
 	chosen, err := snap.choose(spec.Partitions)
 	if err != nil || totalRows(chosen) < s.sampleFrom() {
-		return caps, err
+		return caps, nil // the scan itself will say what is wrong
 	}
 	if few, err := s.reduces(ctx, snap, &spec, chosen); few || err != nil {
 		return caps, err

@@ -103,6 +103,13 @@ func (s *Source) refresh(ctx context.Context) (*snapshot, error) {
 	return s.snap, s.snap.err
 }
 
+// seen is the table as last seen, nil before the first look.
+func (s *Source) seen() *snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.snap
+}
+
 // locate lists the partitions, sorted by id, with the stamps of their files.
 func (s *Source) locate() ([]located, error) {
 	out, err := s.locateGlob()
