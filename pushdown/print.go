@@ -75,6 +75,7 @@ func (s *Spec) Hash() uint64 {
 type printer struct {
 	strings.Builder
 	exact bool
+	shape bool // without constants, see [FilterShape]
 }
 
 func (p *printer) typed(t arrow.DataType) {
@@ -146,6 +147,11 @@ func (p *printer) literal(e Literal) {
 		p.WriteString("?")
 		return
 	}
+	if p.shape {
+		p.WriteString(hole)
+		p.typed(e.Type())
+		return
+	}
 	p.WriteString(literalText(e.Value, p.exact))
 	p.typed(e.Type())
 }
@@ -185,6 +191,10 @@ func (p *printer) isNull(e IsNull) {
 func (p *printer) in(e In) {
 	p.expr(e.Arg)
 	p.negated(e.Negated)
+	if p.shape {
+		p.WriteString(" in " + listHole(len(e.Values)))
+		return
+	}
 	p.WriteString(" in (")
 	for i, v := range e.Values {
 		if i > 0 {
@@ -202,7 +212,11 @@ func (p *printer) in(e In) {
 func (p *printer) like(e Like) {
 	p.expr(e.Arg)
 	p.negated(e.Negated)
-	p.WriteString(" " + e.Kind.String() + " " + quote(e.Pattern, '\''))
+	pattern := hole
+	if !p.shape {
+		pattern = quote(e.Pattern, '\'')
+	}
+	p.WriteString(" " + e.Kind.String() + " " + pattern)
 }
 
 func (p *printer) caseWhen(e Case) {

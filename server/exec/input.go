@@ -46,9 +46,9 @@ func (in *input) Rows() (n int64, exact bool) {
 	case len(spec.Lookups) > 0:
 		return in.scan.plan.EstimatedRows(), false
 	case spec.Grouped():
-		return -1, false
+		return in.scan.groups(), false
 	}
-	n = in.scan.plan.EstimatedRows()
+	n = in.scan.passing()
 	if spec.Limit != pushdown.NoLimit && (n < 0 || spec.Limit*targets < n) {
 		n = spec.Limit * targets
 	}

@@ -41,10 +41,12 @@ type openScan struct {
 	quota   *quota
 	gate    *gate
 	rows    atomic.Int64
-	streams sync.WaitGroup
-	done    chan struct{} // closed when the streams have ended
-	leaving sync.Once
-	closing sync.Once
+	// complete are the targets that were read to their end.
+	complete atomic.Int64
+	streams  sync.WaitGroup
+	done     chan struct{} // closed when the streams have ended
+	leaving  sync.Once
+	closing  sync.Once
 }
 
 // open starts the streams of a scan. They end when ctx or the query ends.
@@ -105,6 +107,7 @@ func (o *openScan) finish(unlink func() bool) {
 	defer close(o.done)
 	o.streams.Wait()
 	o.bound.release()
+	o.learn()
 	if !o.unwanted() && o.rows.Load() == 0 {
 		if err := o.global(); err != nil && o.ctx.Err() == nil {
 			o.scan.query.fail(err)

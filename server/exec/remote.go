@@ -17,6 +17,8 @@ type remoteScan struct {
 	schema *arrow.Schema // of the whole output
 	stats  []*targetStats
 	shared *quota // with other scans, nil for none
+	// narrowed: it has got filters beside those of the plan.
+	narrowed bool
 
 	mu    sync.Mutex
 	opens int

@@ -60,6 +60,13 @@ func (s *slots) quit(scan *codec.Scan) {
 	delete(s.streams, scan)
 }
 
+// used reports whether there was any filter.
+func (s *slots) used() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.newest) > 0
+}
+
 func (s *slots) poke() {
 	select {
 	case s.wake <- struct{}{}:

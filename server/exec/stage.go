@@ -85,7 +85,7 @@ func (s *stage) release() {
 // that was planned.
 func (s *stage) narrow(filters []plan.RuntimeFilter) {
 	planned := s.scan.query.planned(s.scan)
-	s.scan = &remoteScan{query: s.scan.query, plan: planned.plan.Narrow(exprs(filters)), schema: planned.schema, stats: planned.stats, shared: planned.shared}
+	s.scan = &remoteScan{query: s.scan.query, plan: planned.plan.Narrow(exprs(filters)), schema: planned.schema, stats: planned.stats, shared: planned.shared, narrowed: true}
 }
 
 func exprs(filters []plan.RuntimeFilter) []pushdown.Expr {

@@ -23,8 +23,12 @@ func (o *openScan) run(i int) {
 	stats.begin()
 	defer stats.end()
 	err := o.guarded(target, stats)
-	if err == nil || o.unwanted() {
-		return // read to the end, or no longer wanted
+	if o.unwanted() {
+		return
+	}
+	if err == nil {
+		o.complete.Add(1)
+		return
 	}
 	o.scan.query.exec.cfg.Logger.Warn().Err(err).Str("query", o.scan.query.id).Msg("scan failed")
 	o.scan.query.fail(err)

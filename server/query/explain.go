@@ -16,13 +16,14 @@ import (
 // explain returns the plan as rows of text; with Analyze it runs the query to
 // its end first and adds what was measured.
 func (s *Service) explain(run *running, st *Statement) (Stream, error) {
-	text := st.plan.Explain
+	remembered := s.cfg.Executor.Remembered(st.plan, st.Settings.Adaptive) // before Analyze adds to it
+	text := func() string { return st.plan.Explain() + remembered }
 	if st.Command.Analyze {
 		if err := s.analyze(run, st); err != nil {
 			return nil, err
 		}
 		text = func() string {
-			return st.plan.ExplainAnalyze(run.stream.Stats()) + adapt.Text(run.stream.Rounds())
+			return st.plan.ExplainAnalyze(run.stream.Stats()) + remembered + adapt.Text(run.stream.Rounds())
 		}
 	}
 	return newTextStream(st.Schema, s.cfg.Alloc, strings.Split(strings.TrimRight(text()+st.partsText(), "\n"), "\n")), nil
