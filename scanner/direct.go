@@ -102,12 +102,14 @@ func (s *service) direct(sealed []byte, stream flight.FlightService_DoGetServer)
 	if err != nil {
 		return 0, err
 	}
-	out.download = newDownload(stream, d.Schema, s.Scanner)
+	if out.download, err = newDownload(stream, d.Schema, s.Scanner); err != nil {
+		return 0, err
+	}
 	rows, err = j.run(ctx)
 	if err == nil {
 		err = s.compareVersion(ctx, j.table, d.TableVersion)
 	}
-	return rows, errors.Join(err, out.writer.Close())
+	return rows, errors.Join(err, out.out.Close())
 }
 
 // directSink sends rows with the schema that a coordinator promised.

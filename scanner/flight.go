@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -231,12 +230,11 @@ func (s *service) download(text []byte, stream flight.FlightService_DoGetServer)
 	if err != nil {
 		return 0, err
 	}
-	out := newDownload(stream, sel.spec.OutputSchema(), s.Scanner)
-	defer func() {
-		if closeErr := out.writer.Close(); err == nil && closeErr != nil {
-			err = fmt.Errorf("cannot end the stream: %w", closeErr)
-		}
-	}()
+	out, err := newDownload(stream, sel.spec.OutputSchema(), s.Scanner)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, out.out.Close()) }()
 	if len(sel.spec.Partitions) == 0 {
 		return 0, nil
 	}

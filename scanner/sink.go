@@ -6,7 +6,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/flight"
-	arrowipc "github.com/apache/arrow-go/v18/arrow/ipc"
 
 	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/codec/ipc"
@@ -100,25 +99,22 @@ func (x *exchange) send(batch arrow.RecordBatch, rowsScanned int64) error {
 
 // download sends to a plain Flight client.
 type download struct {
-	mu      sync.Mutex
-	writer  *flight.Writer
+	out     *codec.RecordSender
 	target  int64
 	metrics *metrics
 }
 
-func newDownload(stream flight.FlightService_DoGetServer, schema *arrow.Schema, s *Scanner) *download {
-	w := flight.NewRecordWriter(stream, arrowipc.WithSchema(schema), arrowipc.WithAllocator(s.cfg.Alloc))
-	return &download{writer: w, target: s.cfg.BatchBytes, metrics: s.metrics}
+func newDownload(stream flight.FlightService_DoGetServer, schema *arrow.Schema, s *Scanner) (*download, error) {
+	out, err := codec.NewRecordSender(stream, schema)
+	return &download{out: out, target: s.cfg.BatchBytes, metrics: s.metrics}, err
 }
 
 func (d *download) send(batch arrow.RecordBatch, _ int64) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	for piece, err := range ipc.SplitByBytes(batch, d.target, codec.MaxBatchBytes) {
 		if err != nil {
 			return err
 		}
-		err = d.writer.Write(piece)
+		err = d.out.Send(piece)
 		d.metrics.sent(piece.NumRows(), ipc.EncodedSize(piece))
 		piece.Release()
 		if err != nil {

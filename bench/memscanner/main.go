@@ -25,6 +25,7 @@ import (
 
 	"github.com/tributary-db/tributary/bench/serialpull"
 	"github.com/tributary-db/tributary/cmd/vqueue"
+	"github.com/tributary-db/tributary/codec/secure"
 	"github.com/tributary-db/tributary/scanner"
 	"github.com/tributary-db/tributary/scanner/memory"
 )
@@ -37,9 +38,10 @@ func main() {
 	first := flag.Int("first", 0, "first partition of this scanner")
 	step := flag.Int("step", 1, "distance to the next partition")
 	rows := flag.Int("rows", vqueue.Default().Rows, "rows in the table")
+	secret := flag.String("secret-file", "", "the secret shared with coordinators; clients may then read directly")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := serve(ctx, *name, [3]string{*listen, *bare, *serial}, *first, *step, *rows)
+	err := serve(ctx, *name, [3]string{*listen, *bare, *serial}, *first, *step, *rows, *secret)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "memscanner:", err)
@@ -47,7 +49,7 @@ func main() {
 	}
 }
 
-func serve(ctx context.Context, name string, addrs [3]string, first, step, rows int) error {
+func serve(ctx context.Context, name string, addrs [3]string, first, step, rows int, secretFile string) error {
 	layout := vqueue.Default()
 	layout.Hot = int(int64(layout.Hot) * int64(rows) / int64(layout.Rows))
 	layout.Rows = rows
@@ -59,15 +61,22 @@ func serve(ctx context.Context, name string, addrs [3]string, first, step, rows 
 	if err != nil {
 		return err
 	}
-	s, err := scanner.New(scanner.Config{Name: name, Tables: []scanner.Table{{Schema: "main", Name: vqueue.Table, Source: source}}, Logger: zerolog.Nop()})
-	if err != nil {
-		return err
-	}
 	var lis [3]net.Listener
 	for i, addr := range addrs {
 		if lis[i], err = net.Listen("tcp", addr); err != nil {
 			return err
 		}
+	}
+	cfg := scanner.Config{Name: name, Tables: []scanner.Table{{Schema: "main", Name: vqueue.Table, Source: source}}, Logger: zerolog.Nop()}
+	if secretFile != "" {
+		if cfg.Tickets, err = secure.NewSecret(secretFile, nil); err != nil {
+			return err
+		}
+		cfg.Advertise = "grpc://" + lis[0].Addr().String()
+	}
+	s, err := scanner.New(cfg)
+	if err != nil {
+		return err
 	}
 	fmt.Println("listening", lis[0].Addr(), lis[1].Addr(), lis[2].Addr())
 	group, ctx := errgroup.WithContext(ctx)

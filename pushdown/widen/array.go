@@ -96,6 +96,9 @@ func toDecimal(a arrow.Array, to *arrow.Decimal128Type, mem memory.Allocator) (a
 	}
 	switch a.DataType().(type) {
 	case *arrow.Uint64Type:
+		if to.Scale == 0 {
+			return unsignedDecimal(a, to, mem), nil
+		}
 		return convert(a, to, mem, func(x uint64) (decimal128.Num, bool) {
 			return scaled(decimal128.FromU64(x), to.Scale), true
 		})
@@ -105,6 +108,20 @@ func toDecimal(a arrow.Array, to *arrow.Decimal128Type, mem memory.Allocator) (a
 		})
 	}
 	return throughInt64(a, mem, func(m arrow.Array) (arrow.Array, error) { return toDecimal(m, to, mem) })
+}
+
+// unsignedDecimal is what every unsigned column becomes for clients: a loop without
+// a call a value. It converts what is NULL too, which cannot fail.
+func unsignedDecimal(a arrow.Array, to *arrow.Decimal128Type, mem memory.Allocator) arrow.Array {
+	data := a.Data()
+	buf := memory.NewResizableBuffer(mem)
+	defer buf.Release()
+	buf.Resize(data.Len() * to.Bytes())
+	out := arrow.GetData[decimal128.Num](buf.Bytes())
+	for i, x := range a.(*array.Uint64).Uint64Values() {
+		out[i] = decimal128.FromU64(x)
+	}
+	return assemble(data, to, mem, []*memory.Buffer{buf}, nil)
 }
 
 // fromDecimal makes decimals of another width or scale.
