@@ -22,9 +22,7 @@ func TestAdaptiveReadsLess(t *testing.T) {
 	t.Parallel()
 	d := newDuck(t)
 	f := newPruneFiles(t, nil, nil)
-	off, always := query.DefaultSettings(), query.DefaultSettings()
-	require.NoError(t, off.Set("adaptive", "off"))
-	require.NoError(t, always.Set("adaptive", "always"))
+	off, always := adaptiveSettings(t)
 	for _, c := range []struct {
 		sql               string
 		scanned, received int // at most

@@ -112,25 +112,36 @@ func (c *chooser) first(i int) []int {
 func (c *chooser) narrowing(i int) []int {
 	var out []int
 	for _, e := range c.edges {
-		if _, ok := c.chosen[e.From]; ok && e.To == i && !slices.Contains(out, e.From) {
+		if _, ok := c.chosen[e.From]; ok && e.To == i && c.promises(e) && !slices.Contains(out, e.From) {
 			out = append(out, e.From)
 		}
 	}
 	return out
 }
 
-// helped are those of the others that scan i can narrow or make needless.
+// helped are those of the others that scan i can narrow or make needless. One value
+// may leave so little of a scan that this one narrows others.
 func (c *chooser) helped(i int, others []int) []int {
 	var out []int
 	needless := c.neededOnlyWith(i)
 	for _, o := range others {
-		edge := slices.ContainsFunc(c.edges, func(e Edge) bool { return e.From == i && e.To == o && c.facts[o].State == Planned })
-		if edge || needless[o] {
+		narrows := func(e Edge) bool {
+			return e.From == i && c.promises(e) && c.facts[e.To].State == Planned && (e.To == o || e.One && c.narrows(e.To, o))
+		}
+		if needless[o] || slices.ContainsFunc(c.edges, narrows) {
 			out = append(out, o)
 		}
 	}
 	return out
 }
+
+// narrows: scan i can narrow another one that has not started.
+func (c *chooser) narrows(i, other int) bool {
+	return c.facts[other].State == Planned && slices.ContainsFunc(c.edges, func(e Edge) bool { return e.From == i && e.To == other && c.promises(e) })
+}
+
+// promises: the edge is worth waiting for.
+func (c *chooser) promises(e Edge) bool { return e.sharp() || c.mode == Always }
 
 // neededOnlyWith are the scans that do not matter when scan i is empty.
 func (c *chooser) neededOnlyWith(i int) map[int]bool {

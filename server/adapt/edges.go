@@ -9,8 +9,8 @@ import (
 	"github.com/tributary-db/tributary/server/plan"
 )
 
-// Edge says that of scan To only rows matter whose Column is among the values of
-// column FromColumn of scan From, or, with OrNull, is NULL.
+// Edge says that of scan To only rows matter whose Column compares by Op with one
+// of the values of column FromColumn of scan From, or, with OrNull, is NULL.
 type Edge struct {
 	// From and To are positions among plan.Scans.
 	From, To int
@@ -18,9 +18,46 @@ type Edge struct {
 	FromColumn int
 	// Column is a position in To's Table.Arrow.
 	Column int
+	// Op is Equal, or one of the four comparisons by order.
+	Op pushdown.CompareOp
 	// OrNull: NULL equals NULL in the condition that the edge comes from.
 	OrNull bool
+	// One: the condition is with the one row of an aggregate.
+	One bool
+	// Check says what must be known of From before the edge holds.
+	Check Check
 }
+
+// Check says when an edge from a scalar subquery holds. The engine fails when there
+// are several rows, but only if it looks: where rows are dropped it may not.
+type Check uint8
+
+// The checks.
+const (
+	// NoCheck: whatever From yields.
+	NoCheck Check = iota
+	// OneRow: From has at most one row.
+	OneRow
+	// OneValue: From has at most one value, NULL being one.
+	OneValue
+	// never: nothing about From tells.
+	never
+)
+
+// holds reports whether an edge holds for what its From has yielded.
+func (e *Edge) holds(from *ScanFacts) bool {
+	switch e.Check {
+	case OneRow:
+		return from.Rows <= 1
+	case OneValue:
+		return from.Rows <= 1 || from.Keys[e.FromColumn].single()
+	}
+	return true
+}
+
+// sharp: the edge promises to leave few rows. What is greater or less than one of
+// several values may well be all.
+func (e *Edge) sharp() bool { return e.Op == pushdown.Equal || e.One }
 
 // Edges finds the edges of a plan, in order. They hold for whatever the scans
 // yield; nothing follows from them before From has yielded everything.
@@ -64,7 +101,11 @@ type analysis struct {
 type source struct {
 	scan   *plan.Scan
 	column int
-	orNull bool // NULL matters too
+	// rows tells when the node that has the column has at most one row, and below when
+	// the input of an aggregate without keys has.
+	rows, below Check
+	// checked: there is an error unless below holds.
+	checked bool
 }
 
 // Of these joins, rows of the left (right) side without a partner do not matter.
@@ -74,51 +115,69 @@ var (
 	narrowsRight = []plan.JoinKind{plan.InnerJoin, plan.LeftJoin, plan.SemiJoin, plan.RightSemiJoin, plan.AntiJoin, plan.SingleJoin}
 )
 
-// equality is a condition between plain columns of one type.
-type equality struct {
+// comparison is a condition between plain columns of one type.
+type comparison struct {
 	left, right int
+	op          pushdown.CompareOp
 	nullSafe    bool
 }
 
-func equalities(n *plan.Join) []equality {
-	var out []equality
+var operators = map[string]pushdown.CompareOp{
+	"=": pushdown.Equal, "IS NOT DISTINCT FROM": pushdown.Equal,
+	"<": pushdown.Less, "<=": pushdown.LessEqual, ">": pushdown.Greater, ">=": pushdown.GreaterEqual,
+}
+
+func comparisons(n *plan.Join) []comparison {
+	var out []comparison
 	for _, c := range n.Conditions {
 		l, lok := c.Left.(*plan.Ref)
 		r, rok := c.Right.(*plan.Ref)
-		nullSafe := c.Op == "IS NOT DISTINCT FROM"
-		if (c.Op == "=" || nullSafe) && lok && rok && l.RefType == r.RefType {
-			out = append(out, equality{l.Index, r.Index, nullSafe})
+		op, ok := operators[c.Op]
+		if ok && lok && rok && l.RefType == r.RefType {
+			out = append(out, comparison{l.Index, r.Index, op, c.Op == "IS NOT DISTINCT FROM"})
 		}
 	}
 	return out
+}
+
+func equalities(n *plan.Join) []comparison {
+	return slices.DeleteFunc(comparisons(n), func(c comparison) bool { return c.op != pushdown.Equal })
 }
 
 func (a *analysis) join(n *plan.Join) {
 	if n.Delim != nil {
 		return
 	}
-	for _, e := range equalities(n) {
+	for _, c := range comparisons(n) {
 		if slices.Contains(narrowsLeft, n.Kind) {
-			a.narrow(n.Left, e.left, a.bounds(n.Right, e.right), e.nullSafe)
+			a.narrow(n.Left, c.left, a.bounds(n.Right, c.right), restriction{op: c.op, orNull: c.nullSafe})
 		}
 		if slices.Contains(narrowsRight, n.Kind) {
-			a.narrow(n.Right, e.right, a.bounds(n.Left, e.left), e.nullSafe)
+			a.narrow(n.Right, c.right, a.bounds(n.Left, c.left), restriction{op: c.op.Mirror(), orNull: c.nullSafe})
 		}
 	}
 }
 
-// narrow notes that only rows of n matter whose column is among the values of
-// each source.
-func (a *analysis) narrow(n plan.Node, column int, by []source, orNull bool) {
-	for _, s := range by {
-		s.orNull = orNull
-		a.push(n, column, s)
+// restriction says that only rows matter whose column compares by op with a value
+// of the source.
+type restriction struct {
+	source
+	op     pushdown.CompareOp
+	orNull bool // NULL matters too
+}
+
+// narrow notes that only rows of n matter whose column compares with one of the
+// values of each source.
+func (a *analysis) narrow(n plan.Node, column int, sources []source, by restriction) {
+	for _, s := range sources {
+		by.source = s
+		a.push(n, column, by)
 	}
 }
 
 // push carries a restriction of a column down to the scans where dropping the
 // rows is the same as dropping them here.
-func (a *analysis) push(n plan.Node, column int, by source) {
+func (a *analysis) push(n plan.Node, column int, by restriction) {
 	switch n := n.(type) {
 	case *plan.Scan:
 		a.scan(n, column, by)
@@ -150,7 +209,7 @@ func (a *analysis) push(n plan.Node, column int, by source) {
 	}
 }
 
-func (a *analysis) pushRef(in plan.Node, exprs []plan.Expr, column int, by source) {
+func (a *analysis) pushRef(in plan.Node, exprs []plan.Expr, column int, by restriction) {
 	if column >= len(exprs) {
 		return
 	}
@@ -167,7 +226,7 @@ var (
 
 // pushJoin restricts the side that a column is of and, through an equality with
 // that column, the other side.
-func (a *analysis) pushJoin(n *plan.Join, column int, by source) {
+func (a *analysis) pushJoin(n *plan.Join, column int, by restriction) {
 	if n.Delim != nil {
 		return
 	}
@@ -193,7 +252,7 @@ func (a *analysis) pushJoin(n *plan.Join, column int, by source) {
 
 // scan adds an edge to a scan that yields the column unchanged and whose other
 // rows do not depend on the dropped ones.
-func (a *analysis) scan(s *plan.Scan, column int, by source) {
+func (a *analysis) scan(s *plan.Scan, column int, by restriction) {
 	at := tableColumn(s, column)
 	if at < 0 || s.Limit != pushdown.NoLimit || len(s.OrderBy) > 0 || s == by.scan {
 		return
@@ -201,10 +260,17 @@ func (a *analysis) scan(s *plan.Scan, column int, by source) {
 	if s.Partial != nil && s.Partial.Reduce != nil {
 		return // its groups may be the first of all
 	}
-	if t := yielded(by); !joinable(t) || !pushdown.Comparable(t, s.Table.Arrow.Field(at).Type) {
+	if by.checked && by.below == never {
 		return
 	}
-	e := Edge{From: a.at[by.scan], FromColumn: by.column, To: a.at[s], Column: at, OrNull: by.orNull && !excludesNull(s, at)}
+	if t := yielded(by.source); !joinable(t) || !pushdown.Comparable(t, s.Table.Arrow.Field(at).Type) {
+		return
+	}
+	e := Edge{From: a.at[by.scan], FromColumn: by.column, To: a.at[s], Column: at, Op: by.op, One: by.rows == NoCheck,
+		OrNull: by.orNull && !excludesNull(s, at)}
+	if by.checked {
+		e.Check = by.below
+	}
 	if !slices.Contains(a.edges, e) {
 		a.edges = append(a.edges, e)
 	}
@@ -258,17 +324,29 @@ func tableColumn(s *plan.Scan, column int) int {
 
 // yielded is the Arrow type of a source.
 func yielded(by source) arrow.DataType {
+	if by.scan.Partial != nil {
+		return by.scan.SentType(by.column)
+	}
 	return pushdown.ValueType(by.scan.Table.Arrow.Field(sent(by.scan)[by.column]).Type)
 }
 
-// scanBounds is the column itself, if it is one of the table's.
+// scanBounds is the column itself, if it is one of the table's, a key, or the least
+// or the greatest of some values, of which the aggregate above takes one.
 func scanBounds(s *plan.Scan, column int) []source {
+	if p := s.Partial; p != nil {
+		if at := column - len(p.Keys); at >= 0 && (at >= len(p.Aggregates) || !slices.Contains(extremes, p.Aggregates[at].Func)) {
+			return nil
+		}
+		return []source{{scan: s, column: column, rows: OneRow}}
+	}
 	at := tableColumn(s, column)
 	if at < 0 {
 		return nil
 	}
-	return []source{{scan: s, column: slices.Index(sent(s), at)}}
+	return []source{{scan: s, column: slices.Index(sent(s), at), rows: OneRow}}
 }
+
+var extremes = []pushdown.AggFunc{pushdown.Min, pushdown.Max}
 
 // bounds are the sources among whose values each value of a column is that is
 // not NULL.
@@ -281,11 +359,11 @@ func (a *analysis) bounds(n plan.Node, column int) []source {
 	case *plan.Sort:
 		return a.bounds(n.Input, plan.Projected(n.Projection, column))
 	case *plan.TopN:
-		return a.bounds(n.Input, column)
+		return limited(a.bounds(n.Input, column), n.Limit)
 	case *plan.Limit:
-		return a.bounds(n.Input, column)
+		return limited(a.bounds(n.Input, column), n.Count)
 	case *plan.Distinct:
-		return a.bounds(n.Input, column)
+		return distinct(a.bounds(n.Input, column), len(n.On) == 0 && len(n.Columns()) == 1)
 	case *plan.CTE:
 		return a.bounds(n.Body, column)
 	case *plan.CTERef:
@@ -299,13 +377,57 @@ func (a *analysis) bounds(n plan.Node, column int) []source {
 	case *plan.Project:
 		return a.refBounds(n.Input, n.Exprs, column)
 	case *plan.Aggregate:
-		return a.refBounds(n.Input, slices.Concat(n.Keys, n.Aggregates), column)
+		return a.groupBounds(n, column)
 	case *plan.Join:
-		return a.joinBounds(n, column)
+		return uncounted(a.joinBounds(n, column))
 	case *plan.DelimGet:
-		return a.delimBounds(n, column)
+		return uncounted(a.delimBounds(n, column))
 	}
 	return nil
+}
+
+// groupBounds: of groups there are no more than of rows, if each row is in one.
+func (a *analysis) groupBounds(n *plan.Aggregate, column int) []source {
+	out := a.refBounds(n.Input, slices.Concat(n.Keys, n.Aggregates), column)
+	switch {
+	case n.Sets != nil:
+		return uncounted(out)
+	case len(n.Keys) > 0:
+		return distinct(out, len(n.Keys) == 1 && column == 0)
+	}
+	for i := range out {
+		out[i].below, out[i].rows = out[i].rows, NoCheck
+	}
+	return out
+}
+
+// distinct are sources of a node that has no more rows than its input, and if single
+// no more than values.
+func distinct(sources []source, single bool) []source {
+	for i := range sources {
+		if single && sources[i].rows == OneRow {
+			sources[i].rows = OneValue
+		}
+	}
+	return sources
+}
+
+// limited are sources of a node with so many rows.
+func limited(sources []source, rows int64) []source {
+	for i := range sources {
+		if rows == 0 || rows == 1 {
+			sources[i].rows = NoCheck
+		}
+	}
+	return sources
+}
+
+// uncounted are sources of a node that may have any number of rows.
+func uncounted(sources []source) []source {
+	for i := range sources {
+		sources[i].rows = never
+	}
+	return sources
 }
 
 // delimBounds: the correlated values are those of the source of their join.
@@ -324,10 +446,17 @@ func (a *analysis) refBounds(in plan.Node, exprs []plan.Expr, column int) []sour
 	if column >= len(exprs) {
 		return nil
 	}
-	if ref, ok := among(exprs[column]); ok {
-		return a.bounds(in, ref.Index)
+	ref, ok := among(exprs[column])
+	if !ok {
+		return nil
 	}
-	return nil
+	out := a.bounds(in, ref.Index)
+	if _, check := exprs[column].(*plan.Case); check {
+		for i := range out {
+			out[i].checked = true
+		}
+	}
+	return out
 }
 
 // choosing are the aggregates that yield one of the values, or NULL.

@@ -3,6 +3,7 @@ package adapt
 import (
 	"math"
 
+	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/server/plan"
 )
 
@@ -24,11 +25,19 @@ func expected(sizes []int64, edges []Edge, scans []*plan.Scan, facts Facts) []in
 	return out
 }
 
-// narrowedTo takes each finished scan into account once.
+// narrowedTo takes each finished scan into account once, and of bounds what all of
+// them leave of a column.
 func narrowedTo(size int64, i int, edges []Edge, scans []*plan.Scan, facts Facts) int64 {
-	kept := map[int]float64{}
+	kept, between := map[int]float64{}, map[int]*domain{}
 	for _, e := range edges {
-		if e.To != i || facts[e.From].State != Finished {
+		if e.To != i || facts[e.From].State != Finished || !e.holds(&facts[e.From]) {
+			continue
+		}
+		if e.Op != pushdown.Equal {
+			if between[e.Column] == nil {
+				between[e.Column] = domainOf(scans[i], e.Column)
+			}
+			between[e.Column].bound(e.Op, facts[e.From].Keys[e.FromColumn])
 			continue
 		}
 		share, known := kept[e.From]
@@ -42,6 +51,9 @@ func narrowedTo(size int64, i int, edges []Edge, scans []*plan.Scan, facts Facts
 	rows := float64(size)
 	for _, share := range kept {
 		rows *= share
+	}
+	for _, d := range between {
+		rows *= d.share()
 	}
 	return max(int64(math.Round(rows)), 1)
 }
@@ -91,15 +103,59 @@ func (v key) number() (float64, bool) {
 	return float64(int64(v.low)), v.text == "" && v.high == int64(v.low)>>63
 }
 
-// keptShare is the part of a column's range that keys leave; not ok when the
-// range is unknown.
-func keptShare(s *plan.Scan, column int, keys *Keys) (share float64, ok bool) {
+// domain is a column's range, and what bounds leave of it.
+type domain struct {
+	low, high, from, to float64
+	known               bool
+}
+
+func domainOf(s *plan.Scan, column int) *domain {
 	low, high, ok := plan.Domain(s.Table, s.Table.Arrow.Field(column).Name)
-	if !ok || keys == nil {
+	return &domain{low, high, low, high, ok}
+}
+
+// bound leaves what compares with one of the keys; not ok when their range is
+// unknown.
+func (d *domain) bound(op pushdown.CompareOp, keys *Keys) (ok bool) {
+	if keys == nil || !keys.any || keys.unknown {
+		return false
+	}
+	v, ok := keys.end(op).number()
+	switch {
+	case !ok:
+	case op == pushdown.Less:
+		d.to = min(d.to, v-1)
+	case op == pushdown.LessEqual:
+		d.to = min(d.to, v)
+	case op == pushdown.Greater:
+		d.from = max(d.from, v+1)
+	case op == pushdown.GreaterEqual:
+		d.from = max(d.from, v)
+	}
+	return ok
+}
+
+// share is the part that is left.
+func (d *domain) share() float64 {
+	if !d.known {
+		return 1
+	}
+	return max(d.to-d.from+1, 0) / (d.high - d.low + 1)
+}
+
+// keptShare is the part of a column's range that an edge with keys leaves; not ok
+// when the range is unknown.
+func keptShare(s *plan.Scan, e Edge, keys *Keys) (share float64, ok bool) {
+	d := domainOf(s, e.Column)
+	if !d.known || keys == nil {
 		return 0, false
 	}
-	n, ok := keys.span(low, high)
-	return max(n, 0) / (high - low + 1), ok
+	if e.Op != pushdown.Equal {
+		ok := d.bound(e.Op, keys)
+		return d.share(), ok
+	}
+	n, ok := keys.span(d.low, d.high)
+	return max(n, 0) / (d.high - d.low + 1), ok
 }
 
 // span counts the values that pass for keys between two numbers: of a range all

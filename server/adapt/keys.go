@@ -126,6 +126,34 @@ func (k *Keys) filter(column pushdown.Column) pushdown.Expr {
 	return in
 }
 
+// Bound is the condition that a column is less or greater than one of the values,
+// which is that it is less than the greatest or greater than the least. It is nil
+// when there is none that a scanner could be asked for.
+func (k *Keys) Bound(column pushdown.Column, op pushdown.CompareOp) pushdown.Expr {
+	v := k.end(op)
+	if !k.any || k.unknown || len(v.text) > maxTextBytes {
+		return nil
+	}
+	e := pushdown.Compare{Op: op, Left: column, Right: v.literal(k.Type)}
+	if pushdown.Supported(e) != nil {
+		return nil
+	}
+	return e
+}
+
+// end is the value that what compares with any of the values compares with.
+func (k *Keys) end(op pushdown.CompareOp) key {
+	if op == pushdown.Less || op == pushdown.LessEqual {
+		return k.high
+	}
+	return k.low
+}
+
+// single: there is at most one value, NULL being one.
+func (k *Keys) single() bool {
+	return k != nil && !k.unknown && !k.tooMany && (len(k.values) == 0 || len(k.values) == 1 && k.Nulls == 0)
+}
+
 // consecutive: the values are numbers without a gap, as the days of a month are,
 // so that their range says as much as a list and costs nothing to look up.
 func (k *Keys) consecutive() bool {

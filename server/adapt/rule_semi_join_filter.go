@@ -3,6 +3,7 @@ package adapt
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/server/plan"
@@ -25,11 +26,11 @@ func (semiJoinFilter) Apply(root plan.Node, facts Facts) (plan.Node, bool, error
 		n := narrowing{scan: s, rows: float64(facts[i].Size), sized: facts[i].Size > 0, runtime: r, larger: narrowsLarger(i, edges, facts)}
 		var fresh []Edge
 		for _, e := range edges {
-			if e.To != i || facts[i].State != Planned || facts[e.From].State != Finished {
+			if e.To != i || facts[i].State != Planned || facts[e.From].State != Finished || !e.holds(&facts[e.From]) {
 				continue
 			}
 			if f := filterOf(e, facts); n.has(f) {
-				n.count(keptShare(s, e.Column, facts[e.From].Keys[e.FromColumn]))
+				n.count(keptShare(s, e, facts[e.From].Keys[e.FromColumn]))
 			} else {
 				fresh = append(fresh, e)
 			}
@@ -63,6 +64,9 @@ func filterOf(e Edge, facts Facts) plan.RuntimeFilter {
 	if e.OrNull {
 		f.Source += " or NULL"
 	}
+	if e.Op != pushdown.Equal {
+		f.Source = e.Op.String() + " " + f.Source
+	}
 	return f
 }
 
@@ -86,14 +90,14 @@ func (n *narrowing) add(e Edge, facts Facts) {
 		n.runtime.Removed = true
 		return
 	}
-	share, known := keptShare(n.scan, e.Column, keys)
-	if known && (share > enough || !n.worth(keys, n.rows*(1-share))) {
+	share, known := keptShare(n.scan, e, keys)
+	if known && (share > enough || e.Op == pushdown.Equal && !n.worth(keys, n.rows*(1-share))) {
 		return
 	}
 	f := filterOf(e, facts)
 	field := n.scan.Table.Arrow.Field(e.Column)
-	f.Text = "in " + keys.Text() + " of " + f.Source
-	if f.Expr = condition(keys, pushdown.Column{Name: field.Name, DataType: field.Type}, e.OrNull); f.Expr != nil {
+	f.Text = textOf(e, keys, f.Source)
+	if f.Expr = condition(e, keys, pushdown.Column{Name: field.Name, DataType: field.Type}); f.Expr != nil {
 		n.runtime.Filters = append(n.runtime.Filters, f)
 		n.count(share, known)
 	}
@@ -113,14 +117,25 @@ func (n *narrowing) worth(keys *Keys, dropped float64) bool {
 // coordinator to the look-ups of every scanner.
 const rowsPerKey = 10
 
+func textOf(e Edge, keys *Keys, source string) string {
+	if e.Op == pushdown.Equal {
+		return "in " + keys.Text() + " of " + source
+	}
+	op, from, _ := strings.Cut(source, " ")
+	return op + " " + keys.Text() + " of " + from
+}
+
 // condition is what the rows that matter meet, nil for anything.
-func condition(keys *Keys, column pushdown.Column, orNull bool) pushdown.Expr {
+func condition(e Edge, keys *Keys, column pushdown.Column) pushdown.Expr {
+	if e.Op != pushdown.Equal {
+		return keys.Bound(column, e.Op)
+	}
 	null := pushdown.IsNull{Arg: column}
-	if orNull && keys.None() {
+	if e.OrNull && keys.None() {
 		return null
 	}
 	among := keys.Filter(column)
-	if among == nil || !orNull {
+	if among == nil || !e.OrNull {
 		return among
 	}
 	return pushdown.Or{Args: []pushdown.Expr{among, null}}

@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/server/adapt"
 	"github.com/tributary-db/tributary/server/plan"
 )
@@ -41,13 +42,20 @@ func TestRules(t *testing.T) {
 	})
 }
 
+var checks = map[adapt.Check]string{adapt.OneRow: " if it has one row", adapt.OneValue: " if it has one value"}
+
 func edgesText(p *plan.Plan) string {
 	out := plan.Print(p.Root)
 	for _, e := range adapt.Edges(p.Root) {
-		out += fmt.Sprintf("%s.c%d narrows %s.%s\n", scanName(p, e.From), e.FromColumn, scanName(p, e.To), p.Scans[e.To].Table.Arrow.Field(e.Column).Name)
-		if e.OrNull {
-			out = strings.TrimSuffix(out, "\n") + " where it is not NULL\n"
+		out += fmt.Sprintf("%s.c%d narrows %s.%s", scanName(p, e.From), e.FromColumn, scanName(p, e.To), p.Scans[e.To].Table.Arrow.Field(e.Column).Name)
+		if e.Op != pushdown.Equal {
+			out += " by " + e.Op.String()
 		}
+		out += checks[e.Check]
+		if e.OrNull {
+			out += " where it is not NULL"
+		}
+		out += "\n"
 	}
 	return out
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/apache/arrow-go/v18/arrow"
+
 	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/server/catalog"
@@ -190,6 +192,16 @@ func (c converter) partial(spec *pushdown.Spec, p *Partial) error {
 		spec.Aggregates = append(spec.Aggregates, agg)
 	}
 	return reduced(spec, p.Reduce)
+}
+
+// SentType is the Arrow type of a column that scanners send for a partial aggregate,
+// by its position: the keys, then the aggregates; nil for what cannot be sent.
+func (s *Scan) SentType(column int) arrow.DataType {
+	spec := pushdown.Spec{}
+	if err := (converter{s.wide()}).partial(&spec, &Partial{Keys: s.Partial.Keys, Aggregates: s.Partial.Aggregates}); err != nil || column >= len(spec.OutputSchema().Fields()) {
+		return nil
+	}
+	return spec.OutputSchema().Field(column).Type
 }
 
 // reduced adds a reduction to a partial aggregate.
