@@ -86,4 +86,9 @@ type ColumnStats struct {
 	Nulls int64
 	// Exact says that Min and Max occur in the data.
 	Exact bool
+	// Distinct is about how many values there are, 0 when unknown. Nothing but
+	// estimates may depend on it.
+	Distinct int64
+	// Sketch is of those values, nil without one, see package sketch.
+	Sketch []byte
 }

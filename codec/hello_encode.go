@@ -68,7 +68,10 @@ func partitionToProto(p Partition) (*pb.Partition, error) {
 }
 
 func statsToProto(name string, s ColumnStats) (*pb.ColumnStats, error) {
-	out := &pb.ColumnStats{Name: name, Nulls: known(s.Nulls), Exact: s.Exact}
+	out := &pb.ColumnStats{Name: name, Nulls: known(s.Nulls), Exact: s.Exact, Sketch: s.Sketch}
+	if s.Distinct > 0 {
+		out.Distinct = &s.Distinct
+	}
 	var err error
 	if s.Min != nil {
 		out.Min, err = literalToProto(s.Min)
@@ -150,7 +153,8 @@ func partitionFromProto(p *pb.Partition) (Partition, error) {
 // statsFromProto decodes statistics; bounds that this version cannot read are
 // unknown.
 func statsFromProto(p *pb.ColumnStats) ColumnStats {
-	return ColumnStats{Min: bound(p.GetMin()), Max: bound(p.GetMax()), Nulls: count(p.Nulls), Exact: p.GetExact()}
+	return ColumnStats{Min: bound(p.GetMin()), Max: bound(p.GetMax()), Nulls: count(p.Nulls), Exact: p.GetExact(),
+		Distinct: max(p.GetDistinct(), 0), Sketch: p.GetSketch()}
 }
 
 func bound(p *pb.Literal) scalar.Scalar {

@@ -60,6 +60,7 @@ func (s *Scanner) Hello(ctx context.Context) (*codec.Hello, error) {
 	defer s.catalog.Unlock()
 	hello.Tables = s.describeAll(ctx)
 	limitStatistics(hello.Tables)
+	limitSketches(hello.Tables)
 	if err := ctx.Err(); err != nil {
 		return nil, status.Wrap(status.Canceled, err, "hello")
 	}

@@ -20,6 +20,8 @@ const (
 	maxStatistics = 1 << 15
 	// maxBoundBytes bounds a string in them.
 	maxBoundBytes = 64
+	// maxSketchBytes bounds the sketches in one Hello.
+	maxSketchBytes = 256 << 10
 )
 
 // tableVersion sums up the versions of all partitions. It is empty when none has
@@ -92,6 +94,30 @@ func isBound(v scalar.Scalar, t arrow.DataType) bool {
 	}
 	text, isText := v.(scalar.BinaryScalar)
 	return !isText || len(text.Data()) <= maxBoundBytes
+}
+
+// limitSketches keeps a Hello small: tables whose sketches would make it too large
+// only say how many values there are. The statistics are the Hello's own.
+func limitSketches(tables []codec.Table) {
+	left := maxSketchBytes
+	for i := range tables {
+		bytes := 0
+		for _, p := range tables[i].Partitions {
+			for _, c := range p.Columns {
+				bytes += len(c.Sketch)
+			}
+		}
+		if bytes <= left {
+			left -= bytes
+			continue
+		}
+		for _, p := range tables[i].Partitions {
+			for name, c := range p.Columns {
+				c.Sketch = nil
+				p.Columns[name] = c
+			}
+		}
+	}
 }
 
 // limitStatistics keeps a Hello small: tables that would make it too large go

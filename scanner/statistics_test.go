@@ -42,7 +42,7 @@ func TestHelloStatistics(t *testing.T) {
 	t.Parallel()
 	three, text := scalar.NewInt64Scalar(3), scalar.NewStringScalar(strings.Repeat("x", 65))
 	stats := map[string]codec.ColumnStats{
-		"id":   {Min: three, Max: three, Nulls: 1, Exact: true},
+		"id":   {Min: three, Max: three, Nulls: 1, Exact: true, Distinct: 7, Sketch: []byte{1, 3}},
 		"g":    {Min: text, Max: scalar.NewStringScalar("y"), Nulls: -1, Exact: true},
 		"none": {Nulls: 1},
 	}
@@ -85,6 +85,26 @@ func TestHelloStaysSmall(t *testing.T) {
 	require.NotEmpty(t, got.Version)
 	require.True(t, got.Versioned)
 	require.Nil(t, got.Partitions[0].Columns)
+}
+
+// TestManySketches do not travel; how many values there are does.
+func TestManySketches(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		partitions int
+		sketches   bool
+	}{{100, true}, {1100, false}} {
+		source := &listed{}
+		for i := range c.partitions {
+			stats := codec.ColumnStats{Nulls: -1, Distinct: 9, Sketch: make([]byte, 256)}
+			source.partitions = append(source.partitions, scanner.Partition{ID: fmt.Sprint(i), Rows: 1, Version: "a", Columns: map[string]codec.ColumnStats{"id": stats}})
+		}
+		r := start(t, checked(t), table(source))
+		got := helloTable(t, r.Scanner).Partitions[0].Columns["id"]
+		require.EqualValues(t, 9, got.Distinct)
+		require.Equal(t, c.sketches, got.Sketch != nil)
+		require.NotNil(t, source.partitions[0].Columns["id"].Sketch, "the source's own are left alone")
+	}
 }
 
 // TestScanComparesTheVersion: a scan that relies on statistics fails when the

@@ -591,8 +591,12 @@ type ColumnStats struct {
 	Min   *Literal               `protobuf:"bytes,2,opt,name=min,proto3" json:"min,omitempty"`
 	Max   *Literal               `protobuf:"bytes,3,opt,name=max,proto3" json:"max,omitempty"`
 	// Absent when unknown.
-	Nulls         *int64 `protobuf:"varint,4,opt,name=nulls,proto3,oneof" json:"nulls,omitempty"`
-	Exact         bool   `protobuf:"varint,5,opt,name=exact,proto3" json:"exact,omitempty"`
+	Nulls *int64 `protobuf:"varint,4,opt,name=nulls,proto3,oneof" json:"nulls,omitempty"`
+	Exact bool   `protobuf:"varint,5,opt,name=exact,proto3" json:"exact,omitempty"`
+	// About how many values there are; absent when unknown.
+	Distinct *int64 `protobuf:"varint,6,opt,name=distinct,proto3,oneof" json:"distinct,omitempty"`
+	// A sketch of the values, of which those of several partitions are put together.
+	Sketch        []byte `protobuf:"bytes,7,opt,name=sketch,proto3" json:"sketch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -662,6 +666,20 @@ func (x *ColumnStats) GetExact() bool {
 	return false
 }
 
+func (x *ColumnStats) GetDistinct() int64 {
+	if x != nil && x.Distinct != nil {
+		return *x.Distinct
+	}
+	return 0
+}
+
+func (x *ColumnStats) GetSketch() []byte {
+	if x != nil {
+		return x.Sketch
+	}
+	return nil
+}
+
 var File_tributary_v1_hello_proto protoreflect.FileDescriptor
 
 const file_tributary_v1_hello_proto_rawDesc = "" +
@@ -713,14 +731,17 @@ const file_tributary_v1_hello_proto_rawDesc = "" +
 	"\bfunction\x18\x01 \x01(\tR\bfunction\x12\x18\n" +
 	"\acolumns\x18\x02 \x03(\tR\acolumns\x12\x0e\n" +
 	"\x02of\x18\x03 \x01(\rR\x02of\x12\x14\n" +
-	"\x05holds\x18\x04 \x03(\rR\x05holds\"\xae\x01\n" +
+	"\x05holds\x18\x04 \x03(\rR\x05holds\"\xf4\x01\n" +
 	"\vColumnStats\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12'\n" +
 	"\x03min\x18\x02 \x01(\v2\x15.tributary.v1.LiteralR\x03min\x12'\n" +
 	"\x03max\x18\x03 \x01(\v2\x15.tributary.v1.LiteralR\x03max\x12\x19\n" +
 	"\x05nulls\x18\x04 \x01(\x03H\x00R\x05nulls\x88\x01\x01\x12\x14\n" +
-	"\x05exact\x18\x05 \x01(\bR\x05exactB\b\n" +
-	"\x06_nullsB/Z-github.com/tributary-db/tributary/codec/pb;pbb\x06proto3"
+	"\x05exact\x18\x05 \x01(\bR\x05exact\x12\x1f\n" +
+	"\bdistinct\x18\x06 \x01(\x03H\x01R\bdistinct\x88\x01\x01\x12\x16\n" +
+	"\x06sketch\x18\a \x01(\fR\x06sketchB\b\n" +
+	"\x06_nullsB\v\n" +
+	"\t_distinctB/Z-github.com/tributary-db/tributary/codec/pb;pbb\x06proto3"
 
 var (
 	file_tributary_v1_hello_proto_rawDescOnce sync.Once

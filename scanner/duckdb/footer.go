@@ -28,11 +28,12 @@ type chunkStats struct {
 	hasMin       bool
 	hasMax       bool
 	nulls, rows  int64
-	exact, known bool // known: nulls is
+	distinct     int64 // 0 unknown
+	exact, known bool  // known: nulls is
 }
 
 const footerQuery = "SELECT CAST(row_group_id AS BIGINT), CAST(row_group_num_rows AS BIGINT), path_in_schema, stats_min_value, stats_max_value, " +
-	"CAST(stats_null_count AS BIGINT), min_is_exact AND max_is_exact FROM parquet_metadata("
+	"CAST(stats_null_count AS BIGINT), min_is_exact AND max_is_exact, CAST(stats_distinct_count AS BIGINT) FROM parquet_metadata("
 
 var footerSchema = arrow.NewSchema([]arrow.Field{
 	{Name: "group", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
@@ -42,6 +43,7 @@ var footerSchema = arrow.NewSchema([]arrow.Field{
 	{Name: "max", Type: arrow.BinaryTypes.String, Nullable: true},
 	{Name: "nulls", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
 	{Name: "exact", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
+	{Name: "distinct", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
 }, nil)
 
 // readFooter reads the footer of a file.
@@ -95,6 +97,9 @@ func chunkAt(b arrow.RecordBatch, i int) (c chunkStats) {
 		c.nulls = nulls.Value(i)
 	}
 	c.exact = !exact.IsNull(i) && exact.Value(i)
+	if distinct := b.Column(7).(*array.Int64); !distinct.IsNull(i) {
+		c.distinct = distinct.Value(i)
+	}
 	return c
 }
 

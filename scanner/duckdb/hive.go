@@ -119,12 +119,12 @@ func (h hiveColumn) extent(rows int64) extent {
 	case h.null:
 		return extent{nulls: rows, bounded: true, exact: true}
 	case h.typ.number == nil:
-		return extent{}
+		return extent{distinct: 1}
 	case rows == 0:
 		return extent{bounded: true, exact: true}
 	}
 	n, _ := h.typ.number(h.text)
-	return extent{lo: big.NewInt(n), hi: big.NewInt(n), bounded: true, exact: rows > 0}
+	return extent{lo: big.NewInt(n), hi: big.NewInt(n), bounded: true, exact: rows > 0, distinct: 1}
 }
 
 // mergedHive are the keys of several Parquet files that are read in one call, in

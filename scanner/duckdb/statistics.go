@@ -30,6 +30,10 @@ type extent struct {
 	nulls  int64    // -1 unknown
 	// bounded: lo and hi hold for all values; exact: they are among them.
 	bounded, exact bool
+	// distinct is how many values there are at most, unless they were not counted.
+	// Writers may be wrong: only estimates depend on it.
+	distinct  int64
+	uncounted bool
 }
 
 // extents are those of a Parquet file's footer; nil when there are none to be
@@ -49,7 +53,7 @@ func (d *described) extents(f *footer) map[string]extent {
 // rows exactly: two columns may share a path, and then they do not.
 func (c column) extent(chunks []chunkStats, rows int64) extent {
 	if _, nested := c.arrow.(arrow.NestedType); nested || c.read != c.physical && c.physical != uuid {
-		return extent{nulls: -1}
+		return extent{nulls: -1, uncounted: true}
 	}
 	out, covered := extent{bounded: true, exact: true}, int64(0)
 	for _, k := range chunks {
@@ -57,7 +61,7 @@ func (c column) extent(chunks []chunkStats, rows int64) extent {
 		out = out.and(c.chunk(k))
 	}
 	if covered != rows {
-		return extent{nulls: -1}
+		return extent{nulls: -1, uncounted: true}
 	}
 	return out
 }
@@ -65,7 +69,7 @@ func (c column) extent(chunks []chunkStats, rows int64) extent {
 // chunk is the extent of a row group.
 func (c column) chunk(k chunkStats) extent {
 	if !k.known || k.nulls < 0 || k.nulls > k.rows {
-		return extent{nulls: -1}
+		return extent{nulls: -1, uncounted: true}
 	}
 	out := extent{nulls: k.nulls, bounded: true, exact: true}
 	if k.nulls == k.rows {
@@ -76,13 +80,15 @@ func (c column) chunk(k chunkStats) extent {
 		parse = parseUUID
 	}
 	out.lo, out.hi, out.exact = parse(k.min), parse(k.max), k.exact
+	out.distinct, out.uncounted = k.distinct, k.distinct <= 0
 	out.bounded = k.hasMin && k.hasMax && out.lo != nil && out.hi != nil
 	return out
 }
 
 // and is the extent of both.
 func (x extent) and(y extent) extent {
-	out := extent{nulls: x.nulls + y.nulls, bounded: x.bounded && y.bounded, exact: x.exact && y.exact}
+	out := extent{nulls: x.nulls + y.nulls, bounded: x.bounded && y.bounded, exact: x.exact && y.exact,
+		distinct: x.distinct + y.distinct, uncounted: x.uncounted || y.uncounted}
 	if x.nulls < 0 || y.nulls < 0 {
 		out.nulls = -1
 	}
@@ -101,6 +107,9 @@ func (x extent) and(y extent) extent {
 
 func (x extent) statistics(t arrow.DataType) codec.ColumnStats {
 	out := codec.ColumnStats{Nulls: x.nulls}
+	if !x.uncounted {
+		out.Distinct = x.distinct
+	}
 	if x.bounded && x.lo != nil && x.hi != nil {
 		out.Min, out.Max = boxed(x.lo, t), boxed(x.hi, t)
 		out.Exact = x.exact && out.Min != nil && out.Max != nil

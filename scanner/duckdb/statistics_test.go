@@ -75,6 +75,29 @@ func typeOf(t testing.TB, e *Engine, path, column string) arrow.DataType {
 	return schema.Field(schema.FieldIndices(column)[0]).Type
 }
 
+// TestValuesThatFilesCount: DuckDB counts the values of a column that it wrote with a
+// dictionary, in each row group.
+func TestValuesThatFilesCount(t *testing.T) {
+	t.Parallel()
+	e, dir := newEngine(t), t.TempDir()
+	require.NoError(t, os.Mkdir(dir+"/h=a", 0o755))
+	require.NoError(t, os.Mkdir(dir+"/h=b", 0o755))
+	for _, h := range []string{"a", "b"} {
+		path := filepath.Join(dir, "h="+h, "p.parquet")
+		const rows = "SELECT 'text ' || (i % 7) AS few, i AS each, CASE WHEN i < 2048 THEN NULL ELSE i % 3 END AS half, NULL::INTEGER AS none FROM range(4096) r(i)"
+		require.NoError(t, e.exec(t.Context(), "COPY ("+rows+") TO "+quoteText(path)+" (ROW_GROUP_SIZE 2048)"))
+		settle(t, path)
+	}
+	s, err := New(Config{Engine: e, Partitions: []PartitionConfig{{ID: "all", Files: []string{dir + "/h=*/*.parquet"}}}})
+	require.NoError(t, err)
+	got := listParts(t, s)[0].Columns
+	require.EqualValues(t, 4*7, got["few"].Distinct, "no value is taken to be in two row groups")
+	require.EqualValues(t, 0, got["each"].Distinct)
+	require.EqualValues(t, 2*3, got["half"].Distinct)
+	require.EqualValues(t, 0, got["none"].Distinct)
+	require.EqualValues(t, 2, got["h"].Distinct)
+}
+
 func TestStatisticsOfSeveralFiles(t *testing.T) {
 	t.Parallel()
 	e, dir := newEngine(t), t.TempDir()

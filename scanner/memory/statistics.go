@@ -2,6 +2,7 @@ package memory
 
 import (
 	"cmp"
+	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -9,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/scalar"
 
 	"github.com/tributary-db/tributary/codec"
+	"github.com/tributary-db/tributary/pushdown/sketch"
 )
 
 // statistics counts the NULLs of every column and finds the bounds of those
@@ -24,6 +26,9 @@ func statistics(schema *arrow.Schema, batches []arrow.RecordBatch) map[string]co
 		}
 		stats.Min, stats.Max = bounds(f.Type, arrays)
 		stats.Exact = stats.Min != nil
+		if s := sketch.Of(arrays); s != nil {
+			stats.Distinct, stats.Sketch = int64(math.Round(s.Count())), s.Bytes()
+		}
 		out[f.Name] = stats
 	}
 	return out

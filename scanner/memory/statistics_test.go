@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tributary-db/tributary/pushdown/pushdowntest"
+	"github.com/tributary-db/tributary/pushdown/sketch"
 	"github.com/tributary-db/tributary/scanner"
 	"github.com/tributary-db/tributary/scanner/memory"
 )
@@ -38,6 +39,8 @@ func TestVersions(t *testing.T) {
 	require.Equal(t, scalar.NewInt64Scalar(-2), stats.Min)
 	require.Equal(t, scalar.NewInt64Scalar(9), stats.Max)
 	require.True(t, stats.Exact)
+	require.EqualValues(t, 3, stats.Distinct)
+	require.InDelta(t, 3, sketch.Parse(stats.Sketch).Count(), 0.1)
 	s.Remove("a")
 	require.NoError(t, s.Put(put))
 	require.NotEqual(t, first.Version, onePartition(t, s).Version, "the same rows, but nobody compared them")

@@ -65,6 +65,9 @@ func joinShare(from, to *plan.Scan, e Edge, facts ScanFacts) float64 {
 	keys := facts.Keys[e.FromColumn]
 	domain := float64(plan.TableRows(from.Table))
 	count := float64(facts.Rows)
+	if known := valuesOf(from, e.FromColumn); !math.IsInf(known, 1) && keys != nil && !keys.tooMany && !keys.unknown {
+		count, domain = float64(len(keys.values)), known // values of values, not rows of rows
+	}
 	low, high, ok := plan.Domain(to.Table, to.Table.Arrow.Field(e.Column).Name)
 	if within, counted := 0, false; ok && keys != nil {
 		if within, counted = keys.within(low, high); counted {
@@ -78,6 +81,15 @@ func joinShare(from, to *plan.Scan, e Edge, facts ScanFacts) float64 {
 		return 1
 	}
 	return min(count/domain, 1)
+}
+
+// valuesOf is about how many values a column of a scan has in its table, infinitely
+// many when that is not known.
+func valuesOf(s *plan.Scan, column int) float64 {
+	if s.Partial != nil || column >= len(s.Output) || s.Output[column] < 0 {
+		return math.Inf(1)
+	}
+	return plan.DistinctValues(s.Table, s.Table.Arrow.Field(s.Output[column]).Name)
 }
 
 // within counts the values between two numbers; not ok when they are too many to

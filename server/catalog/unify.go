@@ -95,7 +95,7 @@ func widenStats(s codec.ColumnStats, to arrow.DataType) codec.ColumnStats {
 	lo, hi := widenBound(s.Min, to), widenBound(s.Max, to)
 	s.Exact = s.Exact && (lo != nil) == (s.Min != nil) && (hi != nil) == (s.Max != nil)
 	s.Min, s.Max = lo, hi
-	return s
+	return s // what was counted is the same in a type that holds the values, but for floats
 }
 
 // widenBound is the same value of the wider type; nil when there is none.

@@ -174,7 +174,7 @@ func (v *values) ofColumn(c pushdown.Column) float64 {
 			out = 256
 		}
 	}
-	out = min(out, v.listed(c), v.within(c), v.constants(c))
+	out = min(out, v.listed(c), v.within(c), v.constants(c), distinctIn(v.parts, c.Name))
 	if v.nulls(c) {
 		out++
 	}
