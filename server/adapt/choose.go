@@ -19,6 +19,9 @@ const (
 	On Mode = "on"
 	// Always waits whatever the sizes, which tests want.
 	Always Mode = "always"
+	// Late waits for nothing, but reads all scans at once and listens to them, which
+	// tests want.
+	Late Mode = "late"
 )
 
 // Bounds of what is worth waiting for, in rows.
@@ -58,6 +61,9 @@ type chooser struct {
 // smaller ones only. What has ended stays as it was.
 func (c *chooser) choose() map[int]candidate {
 	c.chosen = map[int]candidate{}
+	if c.mode == Late {
+		return c.chosen
+	}
 	order := make([]int, len(c.scans))
 	for i := range order {
 		order[i] = i

@@ -72,8 +72,8 @@ func amend(root plan.Node, f func(i int, s *plan.Scan, r plan.Runtime) plan.Runt
 			return n
 		}
 		before := runtimeOf(s)
-		after := f(at[s], s, plan.Runtime{Removed: before.Removed, Filters: slices.Clip(before.Filters), Lookups: before.Lookups})
-		if after.Removed == before.Removed && len(after.Filters) == len(before.Filters) && len(after.Lookups) == len(before.Lookups) {
+		after := f(at[s], s, plan.Runtime{Removed: before.Removed, Filters: slices.Clip(before.Filters), Late: slices.Clip(before.Late), Lookups: before.Lookups})
+		if after.Removed == before.Removed && len(after.Filters) == len(before.Filters) && len(after.Late) == len(before.Late) && len(after.Lookups) == len(before.Lookups) {
 			return n
 		}
 		changed = true

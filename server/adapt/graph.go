@@ -21,6 +21,7 @@ type Graph struct {
 	begun      time.Time
 	rounds     []Round
 	abandoned  bool
+	streaming  bool // nothing is waited for any more, but facts still come
 }
 
 // Change is what a round asks of whoever runs the scans, by position.
@@ -31,13 +32,16 @@ type Change struct {
 	Removed []int
 	// Narrowed are scans that get more filters before they start.
 	Narrowed []int
+	// Told are running scans that get more filters.
+	Told []int
 }
 
-// New returns the graph of a plan, or nil when no scan is worth waiting for.
+// New returns the graph of a plan, or nil when no scan is worth waiting for or
+// listening to.
 // estimates are the rows that the scans are expected to yield, -1 for unknown.
 func New(p *plan.Plan, mode Mode, estimates []int64) *Graph {
 	rules := enabled(p.Options.Disabled)
-	if mode != On && mode != Always || p.Kind != plan.Residual || len(p.Scans) < 2 || rules == nil {
+	if mode != On && mode != Always && mode != Late || p.Kind != plan.Residual || len(p.Scans) < 2 || rules == nil {
 		return nil
 	}
 	scans := plan.Scans(p.Root)
@@ -53,7 +57,7 @@ func New(p *plan.Plan, mode Mode, estimates []int64) *Graph {
 		}
 		g.facts = append(g.facts, f)
 	}
-	if g.choose(); len(g.candidates) == 0 {
+	if g.choose(); len(g.candidates) == 0 && !g.listensToAny() {
 		return nil
 	}
 	return g
@@ -110,7 +114,7 @@ func (g *Graph) pending(i int) bool { return !g.facts[i].State.ended() }
 
 // Done reports that nothing is worth waiting for any more.
 func (g *Graph) Done() bool {
-	if g.Broadcast() {
+	if g.Broadcast() || g.streaming {
 		return true
 	}
 	for i := range g.candidates {
@@ -179,8 +183,14 @@ func (g *Graph) Finish(i int, rows, bytes int64) (Change, error) {
 		return Change{}, err
 	}
 	r.After, r.Fired, r.Why = clip(plan.Print(next)), fired, g.weighed(i)
-	g.record(r, change)
 	g.root = next
+	if g.streaming {
+		if len(fired) > 0 { // else nobody waited for it
+			g.record(r, change)
+		}
+		return change, nil
+	}
+	g.record(r, change)
 	g.choose()
 	return change, nil
 }
@@ -232,8 +242,12 @@ func (g *Graph) diff(next plan.Node) (Change, error) {
 			return Change{}, status.New(status.Internal, "a rule changed scan %s, which is %s", g.facts[i].ID, *state)
 		case len(is.Lookups) != len(was.Lookups) && *state != Planned:
 			return Change{}, status.New(status.Internal, "a rule broadcasts to scan %s, which is %s", g.facts[i].ID, *state)
+		case len(is.Late) != len(was.Late) && *state != Running:
+			return Change{}, status.New(status.Internal, "a rule tells scan %s, which is %s", g.facts[i].ID, *state)
 		case len(is.Filters) != len(was.Filters):
 			c.Narrowed = append(c.Narrowed, i)
+		case len(is.Late) != len(was.Late):
+			c.Told = append(c.Told, i)
 		}
 	}
 	return c, nil

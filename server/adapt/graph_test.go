@@ -18,7 +18,7 @@ func TestChoice(t *testing.T) {
 		sql       string
 		mode      adapt.Mode
 		estimates []int64
-		first     []int // nil for no graph
+		first     []int // nil for none
 	}{
 		"off":                          {filtered, adapt.Off, []int64{1_000_000, 10}, nil},
 		"small and filtered":           {filtered, adapt.On, []int64{1_000_000, 10}, []int{1}},
@@ -36,7 +36,7 @@ func TestChoice(t *testing.T) {
 	} {
 		g := adapt.New(e.plan(t, c.sql), c.mode, c.estimates)
 		if c.first == nil {
-			require.Nil(t, g, name)
+			require.True(t, g == nil || g.Ready() == nil && g.Done(), name)
 			continue
 		}
 		require.NotNil(t, g, name)
@@ -174,4 +174,125 @@ func TestARunningStageIsCancelled(t *testing.T) {
 	require.Equal(t, adapt.Change{}, finishWith(t, g, ready[1], "1"))
 	require.True(t, g.Done())
 	require.Equal(t, []string{"empty_propagation"}, g.Rounds()[1].Fired)
+}
+
+// TestListening: what is read without having been waited for is listened to where
+// it may narrow something much larger.
+func TestListening(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, smallTables(t)...)
+	const join = `SELECT t.b, u.b FROM t JOIN u ON t.a = u.a`
+	for name, c := range map[string]struct {
+		sql       string
+		mode      adapt.Mode
+		estimates []int64
+		listens   []bool // nil for no graph
+	}{
+		"off":                       {join, adapt.Off, []int64{1_000_000, 10_000}, nil},
+		"no keys":                   {`SELECT t.b FROM t FULL JOIN u ON t.a = u.a`, adapt.On, []int64{-1, -1}, nil},
+		"much smaller":              {join, adapt.On, []int64{1_000_000, 100_000}, []bool{false, true}},
+		"not much smaller":          {join, adapt.On, []int64{1_000_000, 300_000}, nil},
+		"the other one ends soon":   {join, adapt.On, []int64{49_999, 5000}, nil},
+		"too many rows to look at":  {join, adapt.On, []int64{100_000_000, 1_000_001}, nil},
+		"nothing is known":          {join, adapt.On, []int64{-1, -1}, []bool{true, true}},
+		"always":                    {join, adapt.Always, []int64{1000, 1000}, []bool{true, true}},
+		"a limit has no fixed rows": {`SELECT t.b, x.b FROM t JOIN (SELECT * FROM u LIMIT 5) x ON t.a = x.a`, adapt.On, []int64{-1, -1}, nil},
+	} {
+		g := adapt.New(e.plan(t, c.sql), c.mode, c.estimates)
+		require.Equal(t, c.listens == nil, g == nil, name)
+		for i, want := range c.listens {
+			require.Equal(t, want, g.Listens(i), "%s %d", name, i)
+		}
+	}
+}
+
+// streamed is a graph of t and u, of which nothing was waited for.
+func streamed(t *testing.T, sql string) *adapt.Graph {
+	g := adapt.New(newEnv(t, smallTables(t)...).plan(t, sql), adapt.On, []int64{-1, -1})
+	require.NotNil(t, g)
+	require.True(t, g.Done())
+	g.Stream()
+	return g
+}
+
+// heardWith is what a stage has yielded that the engine has read.
+func heardWith(t *testing.T, g *adapt.Graph, i int, values ...string) adapt.Change {
+	keys := map[int]*adapt.Keys{}
+	for column, k := range g.Keys(i) {
+		keys[column] = adapt.NewKeys(k.Type)
+		arr := arrayOf(t, k.Type, values...)
+		keys[column].Add(arr)
+		arr.Release()
+	}
+	c, err := g.Heard(i, keys, int64(len(values)), 100)
+	require.NoError(t, err)
+	return c
+}
+
+// TestLateKeysNarrowWhatRuns, and what has not started yet.
+func TestLateKeysNarrowWhatRuns(t *testing.T) {
+	t.Parallel()
+	for _, running := range []bool{true, false} {
+		g := streamed(t, `SELECT t.b, u.b FROM t JOIN u ON t.a = u.a`)
+		require.Equal(t, adapt.Change{}, heardWith(t, g, 1, "1"), "never opened")
+		g.Open(1)
+		if running {
+			g.Open(0)
+		}
+		c := heardWith(t, g, 1, "5", "7", "NULL")
+		require.Equal(t, adapt.Change{}, heardWith(t, g, 1, "9"), "again")
+		rounds := g.Rounds()
+		require.Len(t, rounds, 1)
+		if !running {
+			require.Equal(t, adapt.Change{Narrowed: []int{0}}, c)
+			require.Len(t, g.Filters(0), 1)
+			require.Equal(t, []string{"semi_join_filter"}, rounds[0].Fired)
+			continue
+		}
+		require.Equal(t, adapt.Change{Told: []int{0}}, c)
+		require.Empty(t, g.Filters(0))
+		require.Len(t, g.Late(0), 1)
+		require.Equal(t, []string{"late_filter"}, rounds[0].Fired)
+		text := adapt.Text(rounds)
+		require.Contains(t, text, "narrowed while running: scan1")
+		require.Contains(t, text, "late=a in 2 values of scan2.c")
+	}
+}
+
+// TestLateEmptySideStopsWhatRuns.
+func TestLateEmptySideStopsWhatRuns(t *testing.T) {
+	t.Parallel()
+	g := streamed(t, `SELECT t.b, u.b FROM t JOIN u ON t.a = u.a`)
+	g.Open(0)
+	g.Open(1)
+	require.Equal(t, adapt.Change{Stop: []int{0}}, heardWith(t, g, 1))
+	require.Equal(t, adapt.Cancelled, g.State(0))
+	require.Equal(t, adapt.Change{}, heardWith(t, g, 0, "1"), "it was stopped")
+}
+
+// TestLateKeysThatAreUnknown narrow nothing, and leave no round.
+func TestLateKeysThatAreUnknown(t *testing.T) {
+	t.Parallel()
+	g := streamed(t, `SELECT t.b, u.b FROM t JOIN u ON t.a = u.a`)
+	g.Open(0)
+	g.Open(1)
+	keys := map[int]*adapt.Keys{}
+	for column, k := range g.Keys(1) {
+		keys[column] = adapt.NewKeys(k.Type)
+		keys[column].Forget()
+	}
+	c, err := g.Heard(1, keys, 10, 100)
+	require.NoError(t, err)
+	require.Equal(t, adapt.Change{}, c)
+	require.Empty(t, g.Rounds())
+}
+
+// TestNothingIsBroadcastLate: nobody holds the rows any more.
+func TestNothingIsBroadcastLate(t *testing.T) {
+	t.Parallel()
+	g := streamed(t, `SELECT u.s, sum(t.b) FROM t JOIN u ON t.a = u.a GROUP BY u.s`)
+	g.Open(0)
+	g.Open(1)
+	heardWith(t, g, 1, "1")
+	require.False(t, g.Broadcast())
 }

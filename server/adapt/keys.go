@@ -38,6 +38,9 @@ func NewKeys(dt arrow.DataType) *Keys {
 	return &Keys{Type: dt, values: map[key]struct{}{}}
 }
 
+// Forget makes the keys unknown: not all rows were seen.
+func (k *Keys) Forget() { k.unknown = true }
+
 // Add adds the values of an array of the type.
 func (k *Keys) Add(arr arrow.Array) {
 	read := keysOf(arr)
@@ -84,6 +87,9 @@ func (k *Keys) None() bool { return !k.any && !k.unknown }
 
 // Text describes the keys without listing them.
 func (k *Keys) Text() string {
+	if k.unknown {
+		return "unknown values"
+	}
 	if k.tooMany {
 		return fmt.Sprintf("a range of more than %d values", maxValues)
 	}

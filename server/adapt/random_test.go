@@ -85,17 +85,20 @@ func TestRulesAreIdempotentOnRandomPlans(t *testing.T) {
 		require.Equal(t, before, plan.Print(p.Root), sql)
 	}
 	t.Logf("%d plans, changed by %v", *randomPlans, fired)
-	for _, r := range []string{"semi_join_filter", "empty_propagation"} {
+	for _, r := range []string{"semi_join_filter", "late_filter", "empty_propagation"} {
 		require.Greater(t, fired[r], *randomPlans/20, r)
 	}
 }
 
-// randomFacts has some scans finished, with no rows or with keys.
+// randomFacts has some scans finished, with no rows or with keys, and some running.
 func randomFacts(t *testing.T, r *rand.Rand, p *plan.Plan) adapt.Facts {
 	facts := factsOf(p)
 	for i := range facts {
-		if r.IntN(3) == 0 {
+		switch r.IntN(6) {
+		case 0, 1:
 			facts.finish(t, p, i, r.IntN(3))
+		case 2:
+			facts[i].State = adapt.Running
 		}
 	}
 	return adapt.Facts(facts)

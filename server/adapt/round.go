@@ -25,11 +25,13 @@ type Round struct {
 	// Before and After are the plan as text, After only of a round with a fact.
 	Before string `json:"before"`
 	After  string `json:"after,omitempty"`
-	// Started, Cancelled, Removed and Narrowed name scans.
+	// Started, Cancelled, Removed and Narrowed name scans, and Told those that were
+	// narrowed while they ran.
 	Started   []string `json:"started,omitempty"`
 	Cancelled []string `json:"cancelled,omitempty"`
 	Removed   []string `json:"removed,omitempty"`
 	Narrowed  []string `json:"narrowed,omitempty"`
+	Told      []string `json:"told,omitempty"`
 	// Why gives the reasons.
 	Why []string `json:"why,omitempty"`
 }
@@ -47,7 +49,7 @@ func (g *Graph) record(r Round, c Change) {
 		}
 		return out
 	}
-	r.Cancelled, r.Removed, r.Narrowed = names(c.Stop), names(c.Removed), names(c.Narrowed)
+	r.Cancelled, r.Removed, r.Narrowed, r.Told = names(c.Stop), names(c.Removed), names(c.Narrowed), names(c.Told)
 	g.rounds = append(g.rounds, r)
 }
 
@@ -79,6 +81,7 @@ func Text(rounds []Round) string {
 		line("cancelled", r.Cancelled, ", ")
 		line("removed", r.Removed, ", ")
 		line("narrowed", r.Narrowed, ", ")
+		line("narrowed while running", r.Told, ", ")
 		line("why", r.Why, "; ")
 		if r.After != "" && r.After != r.Before {
 			b.WriteString("  plan after:\n")

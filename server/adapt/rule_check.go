@@ -1,6 +1,8 @@
 package adapt
 
 import (
+	"slices"
+
 	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/status"
 	"github.com/tributary-db/tributary/server/plan"
@@ -30,11 +32,11 @@ func (validPlan) Apply(root plan.Node, facts Facts) (plan.Node, bool, error) {
 }
 
 func checkScan(s *plan.Scan) error {
-	r := runtimeOf(s)
-	if len(r.Filters) > 0 && (s.Limit != pushdown.NoLimit || len(s.OrderBy) > 0) {
+	filters := slices.Concat(runtimeOf(s).Filters, runtimeOf(s).Late)
+	if len(filters) > 0 && (s.Limit != pushdown.NoLimit || len(s.OrderBy) > 0) {
 		return status.New(status.Internal, "the limited scan of %s has a runtime filter", s.Table.ID())
 	}
-	for _, f := range r.Filters {
+	for _, f := range filters {
 		if f.Column < 0 || f.Column >= s.Table.Arrow.NumFields() {
 			return status.New(status.Internal, "a runtime filter reads column %d of %s", f.Column, s.Table.ID())
 		}

@@ -21,12 +21,21 @@ func (semiJoinFilter) Name() string { return "semi_join_filter" }
 // Apply adds a filter for each edge from a finished scan. Where that scan has no
 // key, the other one is not needed.
 func (semiJoinFilter) Apply(root plan.Node, facts Facts) (plan.Node, bool, error) {
+	out, changed := narrowAll(root, facts, Planned, func(n *narrowing, f plan.RuntimeFilter) {
+		n.runtime.Filters = append(n.runtime.Filters, f)
+	})
+	return out, changed, nil
+}
+
+// narrowAll finds the filters that scans in a state should get by the edges from
+// finished ones, and have not got; add notes one.
+func narrowAll(root plan.Node, facts Facts, state State, add func(*narrowing, plan.RuntimeFilter)) (plan.Node, bool) {
 	edges := Edges(root)
-	out, changed := amend(root, func(i int, s *plan.Scan, r plan.Runtime) plan.Runtime {
-		n := narrowing{scan: s, rows: float64(facts[i].Size), sized: facts[i].Size > 0, runtime: r, larger: narrowsLarger(i, edges, facts)}
+	return amend(root, func(i int, s *plan.Scan, r plan.Runtime) plan.Runtime {
+		n := narrowing{scan: s, rows: float64(facts[i].Size), sized: facts[i].Size > 0, runtime: r, larger: narrowsLarger(i, edges, facts), add: add}
 		var fresh []Edge
 		for _, e := range edges {
-			if e.To != i || facts[i].State != Planned || facts[e.From].State != Finished || !e.holds(&facts[e.From]) {
+			if e.To != i || facts[i].State != state || facts[e.From].State != Finished || !e.holds(&facts[e.From]) {
 				continue
 			}
 			if f := filterOf(e, facts); n.has(f) {
@@ -36,11 +45,10 @@ func (semiJoinFilter) Apply(root plan.Node, facts Facts) (plan.Node, bool, error
 			}
 		}
 		for _, e := range fresh {
-			n.add(e, facts)
+			n.apply(e, facts)
 		}
 		return n.runtime
 	})
-	return out, changed, nil
 }
 
 // narrowing collects the filters of a scan.
@@ -50,6 +58,7 @@ type narrowing struct {
 	sized   bool
 	runtime plan.Runtime
 	larger  bool // what it yields narrows a larger scan
+	add     func(*narrowing, plan.RuntimeFilter)
 }
 
 // narrowsLarger: the rows of scan i may be keys for a larger scan.
@@ -71,7 +80,8 @@ func filterOf(e Edge, facts Facts) plan.RuntimeFilter {
 }
 
 func (n *narrowing) has(f plan.RuntimeFilter) bool {
-	return slices.ContainsFunc(n.runtime.Filters, func(g plan.RuntimeFilter) bool { return f.Column == g.Column && f.Source == g.Source })
+	same := func(g plan.RuntimeFilter) bool { return f.Column == g.Column && f.Source == g.Source }
+	return slices.ContainsFunc(n.runtime.Filters, same) || slices.ContainsFunc(n.runtime.Late, same)
 }
 
 // count takes note of what a filter leaves.
@@ -81,7 +91,7 @@ func (n *narrowing) count(share float64, known bool) {
 	}
 }
 
-func (n *narrowing) add(e Edge, facts Facts) {
+func (n *narrowing) apply(e Edge, facts Facts) {
 	keys := facts[e.From].Keys[e.FromColumn]
 	switch {
 	case keys == nil || n.runtime.Removed:
@@ -98,7 +108,7 @@ func (n *narrowing) add(e Edge, facts Facts) {
 	field := n.scan.Table.Arrow.Field(e.Column)
 	f.Text = textOf(e, keys, f.Source)
 	if f.Expr = condition(e, keys, pushdown.Column{Name: field.Name, DataType: field.Type}); f.Expr != nil {
-		n.runtime.Filters = append(n.runtime.Filters, f)
+		n.add(n, f)
 		n.count(share, known)
 	}
 }

@@ -21,6 +21,7 @@ func Rules() []Rule {
 	return []Rule{
 		// First: no value to join with makes a scan needless.
 		semiJoinFilter{},
+		lateFilter{},
 		emptyPropagation{},
 		// When it is known what need not be read at all.
 		broadcastJoin{},

@@ -21,9 +21,10 @@ import (
 //
 //	edges
 //	    prints which scan's column narrows which
-//	finish scan=s1 [rows=n]
+//	finish scan=s1 [rows=n] [running=s2]
 //	    prints the rules that fire when a scan has yielded n rows (none), with
-//	    the integers below n as the keys, and the scans of the plan after
+//	    the integers below n as the keys, while another one runs, and the scans of
+//	    the plan after
 func TestRules(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, smallTables(t)...)
@@ -66,11 +67,17 @@ func finish(t *testing.T, p *plan.Plan, d *datadriven.TestData) string {
 	if d.HasArg("rows") {
 		d.ScanArgs(t, "rows", &rows)
 	}
-	var scan string
+	var scan, running string
 	d.ScanArgs(t, "scan", &scan)
+	if d.HasArg("running") {
+		d.ScanArgs(t, "running", &running)
+	}
 	for i := range facts {
-		if facts[i].ID == scan {
+		switch facts[i].ID {
+		case scan:
 			facts.finish(t, p, i, rows)
+		case running:
+			facts[i].State = adapt.Running
 		}
 	}
 	root, fired := applyAll(t, p.Root, adapt.Facts(facts))
@@ -149,6 +156,7 @@ func TestRulesAreIdempotent(t *testing.T) {
 	}
 	require.Greater(t, fired["semi_join_filter"], 20)
 	require.Greater(t, fired["empty_propagation"], 20)
+	require.Greater(t, fired["late_filter"], 20)
 	require.Greater(t, fired["broadcast_join"], 4)
 }
 
@@ -159,5 +167,5 @@ func TestRuleNames(t *testing.T) {
 	for _, r := range adapt.Rules() {
 		names = append(names, r.Name())
 	}
-	require.Equal(t, []string{"semi_join_filter", "empty_propagation", "broadcast_join", "check"}, names)
+	require.Equal(t, []string{"semi_join_filter", "late_filter", "empty_propagation", "broadcast_join", "check"}, names)
 }

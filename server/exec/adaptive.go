@@ -22,6 +22,7 @@ type adaptive struct {
 	late
 	graph  *adapt.Graph
 	stages []*stage
+	live   *streaming // once the engine reads
 	rounds atomic.Pointer[[]adapt.Round]
 }
 
@@ -69,14 +70,18 @@ func (a *adaptive) Next(ctx context.Context) (arrow.RecordBatch, error) {
 			a.graph.Abandon("the small tables do not travel after all: they are too large")
 			a.publish()
 		}
+		var err error
+		if a.live, err = newStreaming(a); err != nil {
+			return nil, err
+		}
 		return a.query.runEngine(a.query.plan.Residual, nil, a.inputs())
 	})
 }
 
 func (a *adaptive) inputs() map[string]engine.Input {
 	inputs := make(map[string]engine.Input, len(a.stages))
-	for _, s := range a.stages {
-		inputs[s.scan.plan.ID] = &stageInput{newInput(s.scan, false), s}
+	for i, s := range a.stages {
+		inputs[s.scan.plan.ID] = &stageInput{newInput(s.scan, false), s, i, a.live}
 	}
 	return inputs
 }
@@ -84,6 +89,7 @@ func (a *adaptive) inputs() map[string]engine.Input {
 // Close stops the engine, when it has started.
 func (a *adaptive) Close() error {
 	err := a.close()
+	a.live.wait()
 	for _, s := range a.stages {
 		s.release() // nobody reads it any more
 	}
@@ -109,9 +115,6 @@ func (a *adaptive) run() error {
 	w.cancel()
 	w.pulls.Wait()
 	a.publish()
-	for _, r := range a.graph.Rounds() {
-		a.query.exec.metrics.round(r)
-	}
 	return err
 }
 
@@ -133,10 +136,16 @@ func (w *waiting) loop() error {
 	return nil
 }
 
-// publish makes the rounds so far visible to others.
+// publish makes the rounds so far visible to others, and counts new ones.
 func (a *adaptive) publish() {
 	rounds := a.graph.Rounds()
-	a.rounds.Store(&rounds)
+	seen := 0
+	if before := a.rounds.Swap(&rounds); before != nil {
+		seen = len(*before)
+	}
+	for _, r := range rounds[seen:] {
+		a.query.exec.metrics.round(r)
+	}
 }
 
 // begin opens the scans of stages and holds what they yield.
@@ -189,6 +198,9 @@ func (w *waiting) apply(c adapt.Change) {
 	}
 	for _, i := range c.Narrowed {
 		w.stages[i].narrow(w.graph.Filters(i))
+	}
+	for _, i := range c.Told {
+		w.stages[i].open.tell(w.graph.Late(i))
 	}
 }
 

@@ -16,7 +16,7 @@ func (a *adaptive) broadcast() (s source, ok bool, err error) {
 	for i, s := range b.Plan.Scans {
 		first := a.stages[b.Scans[i]]
 		if len(b.Small[i]) == 0 {
-			inputs[s.ID] = &stageInput{newInput(first.scan, false), first}
+			inputs[s.ID] = &stageInput{input: newInput(first.scan, false), stage: first}
 			continue
 		}
 		rows, err := a.relations(s.Spec.Lookups, b.Small[i])

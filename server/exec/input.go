@@ -61,11 +61,16 @@ func (in *input) Open(ctx context.Context, columns []int) (engine.Reader, error)
 	if err != nil {
 		return nil, err
 	}
+	return &reader{open: o, schema: in.columns(columns)}, nil
+}
+
+// columns is the schema of some columns.
+func (in *input) columns(columns []int) *arrow.Schema {
 	fields := make([]arrow.Field, len(columns))
 	for i, c := range columns {
 		fields[i] = in.schema.Field(c)
 	}
-	return &reader{open: o, schema: arrow.NewSchema(fields, nil)}, nil
+	return arrow.NewSchema(fields, nil)
 }
 
 // reader renames the batches of an open scan.

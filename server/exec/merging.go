@@ -43,7 +43,7 @@ func (m *merging) run() (_ source, err error) {
 	if err := m.query.budget.Engine(m.query.ctx); err != nil {
 		return nil, err
 	}
-	in := &stageInput{newInput(m.stage.scan, false), m.stage}
+	in := &stageInput{input: newInput(m.stage.scan, false), stage: m.stage}
 	return m.query.runEngine(m.query.plan.Residual, nil, map[string]engine.Input{m.stage.scan.plan.ID: in})
 }
 

@@ -42,7 +42,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		inflightBytes: gauge("inflight_bytes", "Bytes of batches that arrived and are not consumed yet."),
 		openScans:     gauge("open_scans", "Streams to scanners that are open."),
 		adaptiveRules: counters("adaptive_rules_total", "Times that an adaptive rule changed a running plan.", "rule"),
-		adaptiveScans: counters("adaptive_scans_total", "Scans that were run first, narrowed, removed before they started, or cancelled while they ran.", "action"),
+		adaptiveScans: counters("adaptive_scans_total", "Scans that were run first, narrowed before or while they ran, removed before they started, or cancelled while they ran.", "action"),
 	}
 	if registry != nil {
 		registry.MustRegister(m.scans, m.fallbacks, m.rowsScanned, m.rowsReceived,
@@ -93,6 +93,7 @@ func (m *metrics) round(r adapt.Round) {
 	}
 	m.adaptiveScans.WithLabelValues("first").Add(float64(len(r.Started)))
 	m.adaptiveScans.WithLabelValues("narrowed").Add(float64(len(r.Narrowed)))
+	m.adaptiveScans.WithLabelValues("narrowed_running").Add(float64(len(r.Told)))
 	m.adaptiveScans.WithLabelValues("removed").Add(float64(len(r.Removed)))
 	m.adaptiveScans.WithLabelValues("cancelled").Add(float64(len(r.Cancelled)))
 }

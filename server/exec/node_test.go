@@ -49,6 +49,8 @@ type behaviour struct {
 	failAfter time.Duration // wait before failing at once
 	endless   bool          // repeat the data for ever
 	openEpoch string        // epoch to echo instead of the own one
+	heed      time.Duration // wait so long for a filter after the first batch, and apply it
+	after     *node         // send nothing before that one has sent something
 	stall     bool          // never send anything after the echo
 	fault     codectest.Fault
 }
@@ -125,6 +127,9 @@ func (n *node) serve(session *codec.Session, spec *pushdown.Spec) (rows int64, e
 		<-session.Context().Done()
 		return 0, session.Context().Err()
 	}
+	for other := n.does.after; other != nil && other.sent.Load() == 0 && session.Context().Err() == nil; {
+		time.Sleep(time.Millisecond)
+	}
 	runner, err := run.New(*spec, tableSchema, run.Options{Alloc: memory.DefaultAllocator})
 	if err != nil {
 		return 0, err
@@ -178,6 +183,11 @@ func (s *serving) one(rows []row) error {
 	if s.batch == s.node.does.failAt {
 		return s.node.does.failWith
 	}
+	if s.batch == 2 && s.node.does.heed > 0 {
+		if err := s.heed(); err != nil {
+			return err
+		}
+	}
 	s.rows += int64(len(rows))
 	rec := record(memory.DefaultAllocator, rows)
 	defer rec.Release()
@@ -189,6 +199,18 @@ func (s *serving) one(rows []row) error {
 		return err
 	}
 	return s.send(out, codec.ModeOf(s.spec))
+}
+
+// heed applies the filter that comes next.
+func (s *serving) heed() error {
+	select {
+	case u := <-s.session.Filters():
+		return s.runner.Narrow([]pushdown.Expr{u.Expr})
+	case <-time.After(s.node.does.heed):
+		return nil
+	case <-s.session.Context().Done():
+		return s.session.Context().Err()
+	}
 }
 
 func (s *serving) send(batches []arrow.RecordBatch, mode codec.Mode) error {

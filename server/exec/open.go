@@ -36,11 +36,13 @@ type openScan struct {
 	cutOff  context.CancelFunc
 	control *control
 	slots   *slots
+	told    int        // filters by tell
 	bound   *threshold // nil without a top-N
 	queue   *queue
 	quota   *quota
 	gate    *gate
 	rows    atomic.Int64
+	whole   atomic.Bool // all rows have been queued
 	// complete are the targets that were read to their end.
 	complete atomic.Int64
 	streams  sync.WaitGroup
@@ -114,6 +116,7 @@ func (o *openScan) finish(unlink func() bool) {
 		}
 	}
 	unlink()
+	o.whole.Store(!o.unwanted())
 	close(o.queue.items)
 	o.cancel(errEnough)
 }

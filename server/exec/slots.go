@@ -7,11 +7,23 @@ import (
 
 	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown"
+	"github.com/tributary-db/tributary/server/plan"
 )
 
-// slotTopN is the slot of the filter that follows a top-N. Filters that come from
-// elsewhere, such as the keys of a join's other side, use slots of their own.
-const slotTopN = 0
+// slotTopN is the slot of the filter that follows a top-N. Those that come from the
+// keys of a join's other side use slotKeys and the slots after it, each its own.
+const (
+	slotTopN = 0
+	slotKeys = 1
+)
+
+// tell sets the slots of what was found out since the scan started, which grows.
+func (o *openScan) tell(filters []plan.RuntimeFilter) {
+	for i := o.told; i < len(filters); i++ {
+		o.slots.set(o.ctx, slotKeys+i, filters[i].Expr)
+	}
+	o.told = max(o.told, len(filters))
+}
 
 // slots are the dynamic filters of one open scan: conditions over the columns of
 // its table that all rows still wanted fulfil, by slot. Whoever learns such a
@@ -52,6 +64,13 @@ func (s *slots) join(scan *codec.Scan) {
 	defer s.mu.Unlock()
 	s.streams[scan] = map[int]uint64{}
 	s.poke()
+}
+
+// told reports whether a stream was sent any filter.
+func (s *slots) told(scan *codec.Scan) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.streams[scan]) > 0
 }
 
 func (s *slots) quit(scan *codec.Scan) {

@@ -106,6 +106,8 @@ func (q *query) planned(s *remoteScan) *remoteScan {
 type stageInput struct {
 	*input
 	stage *stage
+	at    int        // among the stages
+	live  *streaming // nil for a stage of which nothing is to be learned
 }
 
 var _ engine.Input = (*stageInput)(nil)
@@ -135,6 +137,9 @@ func (in *stageInput) Open(ctx context.Context, columns []int) (engine.Reader, e
 			return in.heldReader(columns, s.held, s.open), nil
 		}
 	}
+	if in.live != nil {
+		return in.live.open(ctx, in, columns)
+	}
 	return in.input.Open(ctx, columns)
 }
 
@@ -148,11 +153,7 @@ type heldReader struct {
 }
 
 func (in *stageInput) heldReader(columns []int, held []arrow.RecordBatch, rest *openScan) *heldReader {
-	fields := make([]arrow.Field, len(columns))
-	for i, c := range columns {
-		fields[i] = in.schema.Field(c)
-	}
-	return &heldReader{schema: arrow.NewSchema(fields, nil), columns: columns, held: held, rest: rest}
+	return &heldReader{schema: in.columns(columns), columns: columns, held: held, rest: rest}
 }
 
 // Next returns the next batch or io.EOF.

@@ -123,6 +123,11 @@ func (s *streamStats) scanned(rows int64) {
 	}
 }
 
+// dropped counts what a stream of plain rows, which has ended, did not send.
+func (s *streamStats) dropped() {
+	s.add(plan.Counts{RowsDropped: max(s.counts.RowsScanned-s.counts.RowsReceived, 0)})
+}
+
 func (s *streamStats) add(c plan.Counts) {
 	s.counts.Add(c)
 	s.target.arrived(s.mode, c)

@@ -246,7 +246,9 @@ func (a *attempt) pump(ctx context.Context, scan *codec.Scan, p *processor, cred
 		}
 		batch, err := scan.Next()
 		if errors.Is(err, io.EOF) {
-			a.stats.scanned(scan.End().RowsScanned)
+			if a.stats.scanned(scan.End().RowsScanned); plain(&p.work.remote) && a.open.slots.told(scan) {
+				a.stats.dropped()
+			}
 			break
 		}
 		if err != nil {

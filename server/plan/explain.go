@@ -272,5 +272,9 @@ func targetText(t *TargetStats) string {
 }
 
 func countsText(c Counts) string {
-	return fmt.Sprintf("%d rows scanned, %d rows and %d bytes received in %d batches", c.RowsScanned, c.RowsReceived, c.BytesReceived, c.Batches)
+	text := fmt.Sprintf("%d rows scanned, %d rows and %d bytes received in %d batches", c.RowsScanned, c.RowsReceived, c.BytesReceived, c.Batches)
+	if c.RowsDropped > 0 {
+		text += fmt.Sprintf(", %d rows dropped by filters that came later", c.RowsDropped)
+	}
+	return text
 }

@@ -16,6 +16,9 @@ type Runtime struct {
 	Removed bool
 	// Filters narrow it, in the order in which they were found.
 	Filters []RuntimeFilter
+	// Late narrow it while it runs, in the order in which they were found. Rows that
+	// do not meet them may still come.
+	Late []RuntimeFilter
 	// Lookups name the scans whose rows it looks up, if the plan's Broadcast is run.
 	Lookups []string
 }
@@ -37,9 +40,13 @@ func (r *Runtime) text(column func(int) string) string {
 		return "removed"
 	}
 	var parts []string
-	if len(r.Filters) > 0 {
-		parts = append(parts, "runtime="+strings.Join(mapSlice(r.Filters, func(f RuntimeFilter) string { return column(f.Column) + " " + f.Text }), " AND "))
+	add := func(name string, filters []RuntimeFilter) {
+		if len(filters) > 0 {
+			parts = append(parts, name+strings.Join(mapSlice(filters, func(f RuntimeFilter) string { return column(f.Column) + " " + f.Text }), " AND "))
+		}
 	}
+	add("runtime=", r.Filters)
+	add("late=", r.Late)
 	if len(r.Lookups) > 0 {
 		parts = append(parts, "broadcast=["+strings.Join(r.Lookups, ", ")+"]")
 	}

@@ -51,6 +51,9 @@ type Counts struct {
 	RowsReceived  int64 `json:"rows_received"`
 	BytesReceived int64 `json:"bytes_received"`
 	Batches       int64 `json:"batches"`
+	// RowsDropped are rows that scanners read and did not send because of filters
+	// that reached them while they ran, as far as that is known.
+	RowsDropped int64 `json:"rows_dropped,omitempty"`
 	// BytesSaved estimates how much more would have come without pushdown.
 	BytesSaved int64 `json:"bytes_saved"`
 }
@@ -61,6 +64,7 @@ func (c *Counts) Add(o Counts) {
 	c.RowsReceived += o.RowsReceived
 	c.BytesReceived += o.BytesReceived
 	c.Batches += o.Batches
+	c.RowsDropped += o.RowsDropped
 	c.BytesSaved += o.BytesSaved
 }
 

@@ -104,7 +104,7 @@ var settings = map[string]setting{
 		get: func(s *Settings) string { return string(s.Adaptive) },
 		set: func(s *Settings, v string) error {
 			s.Adaptive = adapt.Mode(strings.ToLower(v))
-			return oneOf(string(s.Adaptive), string(adapt.On), string(adapt.Off), string(adapt.Always))
+			return oneOf(string(s.Adaptive), string(adapt.On), string(adapt.Off), string(adapt.Always), string(adapt.Late))
 		},
 	},
 	"disabled_rules": {
