@@ -15,7 +15,7 @@ func TestRandomJoins(t *testing.T) {
 	t.Parallel()
 	all := randomly(t, "joins", (*sqlGen).keyed, func(sql string) []way {
 		r := draw(0, sql, 0)
-		return []way{{"full", "1048576", "always", ""}, {"full", "1048576", "always", drawDisabled(r)}, {"filter", "200", "always", drawDisabled(r)}, {"full", "1048576", "off", ""}}
+		return []way{{"full", "1048576", "always", ""}, {"full", "1048576", "late", drawDisabled(r)}, {"filter", "200", "always", drawDisabled(r)}, {"full", "1048576", "off", ""}}
 	})
 	if all.equal >= 100 {
 		require.Positive(t, all.fired["eager_aggregation"])

@@ -81,7 +81,7 @@ func (v way) settings(t *testing.T) query.Settings {
 
 // adaptives are the values that the setting may have.
 func adaptives() (out []string) {
-	for _, v := range []string{"off", "on", "always", "always"} {
+	for _, v := range []string{"off", "on", "always", "always", "late"} {
 		if set := query.DefaultSettings(); set.Set("adaptive", v) == nil {
 			out = append(out, v)
 		}
