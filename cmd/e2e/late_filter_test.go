@@ -107,7 +107,7 @@ func TestLateFilters(t *testing.T) {
 	const size = 40_000
 	for _, heeds := range []bool{true, false} {
 		d := newDuck(t)
-		slow := &paced{Source: memoryTable(t, d, fmt.Sprintf("SELECT range %% 5000 AS k, range AS v FROM range(%d)", size), 2000), pause: 15 * time.Millisecond}
+		slow := &paced{Source: memoryTable(t, d, fmt.Sprintf("SELECT range %% 5000 AS k, range AS v FROM range(%d)", size), 2000), pause: 8 * time.Millisecond}
 		quick := &following{memoryTable(t, d, "SELECT 7 + 11 * range AS k, 'name ' || range AS s FROM range(20)", 100), slow}
 		nodes := []node{{name: "a", tables: []scanner.Table{{Name: "slow", Source: slow}}}, {name: "b", tables: []scanner.Table{{Name: "quick", Source: quick}}}}
 		nodes[0].disable = []string{"agg"} // of rows it is known how many were dropped

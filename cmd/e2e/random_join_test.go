@@ -21,6 +21,7 @@ func TestRandomJoins(t *testing.T) {
 		require.Positive(t, all.fired["eager_aggregation"])
 		require.Positive(t, all.fired["share_common_subplans"])
 		require.Greater(t, all.broadcasts, 3)
+		require.Greater(t, all.late, 3)
 	}
 }
 

@@ -104,6 +104,7 @@ type tally struct {
 	seen                  map[string]paths // by rung
 	fired                 map[string]int   // plans by rule
 	broadcasts            int              // plans that were chosen while they ran
+	late                  int              // times that a running scan was narrowed
 }
 
 func newTally() *tally {
@@ -132,7 +133,7 @@ func (a *tally) plan(explain string) {
 // check requires that enough statements went every way that there is.
 func (a *tally) check(t *testing.T) {
 	t.Helper()
-	t.Logf("%d statements equal, %d refused by both, %d too large; streams by rung: %v; plans by rule: %v, %d broadcast", a.equal, a.refused, a.large, a.seen, a.fired, a.broadcasts)
+	t.Logf("%d statements equal, %d refused by both, %d too large; streams by rung: %v; plans by rule: %v, %d broadcast, %d narrowed running scans", a.equal, a.refused, a.large, a.seen, a.fired, a.broadcasts, a.late)
 	if a.equal < 100 {
 		return // too few to tell
 	}

@@ -55,7 +55,9 @@ func randomly(t *testing.T, what string, statement func(*sqlGen) (string, bool),
 				sql, ordered := statement(g)
 				w.askIn(t, ways(sql), sql, ordered)
 			}
-			all.broadcasts += int(counters(t, w.registry, "tributary_coordinator_adaptive_rules_total")[plan.BroadcastJoin])
+			adapted := counters(t, w.registry, "tributary_coordinator_adaptive_rules_total")
+			all.broadcasts += int(adapted[plan.BroadcastJoin])
+			all.late += int(adapted["late_filter"])
 		})
 	}
 	all.check(t)
