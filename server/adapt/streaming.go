@@ -52,7 +52,7 @@ func (g *Graph) Listens(i int) bool {
 	}
 	sizes := g.expected()
 	return slices.ContainsFunc(g.edges, func(e Edge) bool {
-		return e.From == i && !g.facts[e.To].State.ended() && (g.mode != On || outweighs(sizes[e.To], sizes[i]))
+		return e.From == i && !g.facts[e.To].State.ended() && (g.mode != On || e.sharp() && outweighs(sizes[e.To], sizes[i]))
 	})
 }
 
