@@ -88,6 +88,20 @@ type worker struct {
 	job    *job
 	runner *run.Runner
 	seen   uint64
+	// partition is where the last read was that lies in one.
+	partition string
+}
+
+// visit notes where a read lies. A source that was asked about the whole table
+// has nothing to learn from one partition more.
+func (w *worker) visit(partition string) {
+	if partition == "" || partition == w.partition {
+		return
+	}
+	if w.partition != "" && w.runner != nil && !w.job.unique {
+		w.runner.Elsewhere()
+	}
+	w.partition = partition
 }
 
 func (w *worker) release() {

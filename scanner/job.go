@@ -35,6 +35,8 @@ type job struct {
 	sharedRows bool
 	// hold keeps groups in the workers' tables, for a reduction at the end.
 	hold bool
+	// unique: the source expects groups of about one row.
+	unique bool
 }
 
 // newJob divides spec, which is valid over schema, between source and kernels.
@@ -50,6 +52,7 @@ func (s *Scanner) newJob(ctx context.Context, t *table, source Source, schema *a
 	unreduced := spec.Unreduced()
 	split := pushdown.Split(unreduced.WithCarrier(schema), caps)
 	j = &job{scanner: s, table: t, out: out, each: split.Residual, input: split.Remote.OutputSchema(), hold: spec.Reduce != nil, dynamic: newDynamic(&split.Remote)}
+	j.unique = spec.Grouped() && !caps.Has(pushdown.CapAggCount) && source.Capabilities().Has(pushdown.CapAggCount)
 	j.workers = s.cfg.Workers
 	todo, err := reads(ctx, source, split, j.workers)
 	if err != nil {
@@ -165,7 +168,7 @@ func filterStage(whole, last pushdown.Spec) *pushdown.Spec {
 }
 
 func (j *job) newRunner(spec pushdown.Spec, input *arrow.Schema) (*run.Runner, error) {
-	return run.New(spec, input, run.Options{Alloc: j.scanner.cfg.Alloc, Hold: j.hold})
+	return run.New(spec, input, run.Options{Alloc: j.scanner.cfg.Alloc, Hold: j.hold, Pass: j.unique})
 }
 
 // run does the work and returns the number of table rows read.
@@ -242,6 +245,7 @@ func (j *job) drain(ctx context.Context, s *share, w *worker) (err error) {
 			err = closeErr
 		}
 	}()
+	w.visit(s.piece.Partition)
 	for {
 		batch, err := s.batch(ctx)
 		if errors.Is(err, io.EOF) {

@@ -33,7 +33,17 @@ func newGrouper(spec pushdown.Spec, input *arrow.Schema, opts Options) (*grouper
 	table, err := agg.New(&spec, input, agg.Options{
 		Alloc: opts.Alloc, MaxGroups: opts.MaxGroups, MaxBytes: opts.MaxBytes, HashMask: opts.HashMask,
 	})
-	return &grouper{table: table, keyed: len(spec.GroupBy) > 0, hold: opts.Hold, probe: opts.ProbeRows, backoff: firstBackoff * opts.ProbeRows}, err
+	g := &grouper{table: table, keyed: len(spec.GroupBy) > 0, hold: opts.Hold, probe: opts.ProbeRows, backoff: firstBackoff * opts.ProbeRows}
+	if opts.Pass && g.keyed && !g.hold {
+		g.passing = g.backoff
+	}
+	return g, err
+}
+
+// elsewhere tries grouping again soon, but not at once: where no part of a table
+// reduces, as few rows as possible are grouped for nothing.
+func (g *grouper) elsewhere() {
+	g.passing = min(g.passing, firstBackoff*g.probe)
 }
 
 // pieceRows is how many rows go into the table between two looks at its size.

@@ -99,6 +99,44 @@ func TestRowsPassThroughWhileGroupingDoesNotReduce(t *testing.T) {
 	require.Len(t, taken(t, out, err), probe+1)
 }
 
+// TestGroupingIsTriedAgainElsewhere: a table of which one partition has unique keys and
+// the next repeats them. What passes there is bounded, however long rows of the
+// first would have passed.
+func TestGroupingIsTriedAgainElsewhere(t *testing.T) {
+	t.Parallel()
+	mem := checked(t)
+	const probe = 10
+	for elsewhere, want := range map[bool]int{true: 8*probe + 1, false: 1000} {
+		r := newRunner(t, sumByKey(), keySchema, run.Options{Alloc: mem, ProbeRows: probe})
+		next, passed := 0, 0
+		for range probe * (1 + 8 + 1 + 16 + 1 + 32 + 1 + 64 + 1) { // a hundred and more probes to pass
+			passed += len(push(t, r, keys(mem, 1, func(int) int { next++; return next })))
+		}
+		if elsewhere {
+			r.Elsewhere()
+		}
+		passed = 0
+		for range 1000 {
+			passed += len(push(t, r, keys(mem, 1, func(int) int { return 1 })))
+		}
+		out, err := r.Finish()
+		require.Equal(t, want, passed+len(taken(t, out, err)))
+	}
+}
+
+// TestPassFirst: where the source expects nothing of grouping, it is tried later.
+func TestPassFirst(t *testing.T) {
+	t.Parallel()
+	mem := checked(t)
+	r := newRunner(t, sumByKey(), keySchema, run.Options{Alloc: mem, ProbeRows: 10, Pass: true})
+	for range 80 {
+		require.Len(t, push(t, r, keys(mem, 1, func(int) int { return 1 })), 1)
+	}
+	require.Empty(t, push(t, r, keys(mem, 1, func(int) int { return 1 })), "it was wrong")
+	held := newRunner(t, sumByKey(), keySchema, run.Options{Alloc: mem, ProbeRows: 10, Pass: true, Hold: true})
+	require.Empty(t, push(t, held, keys(mem, 5, func(i int) int { return i })), "whole groups are wanted")
+}
+
 func TestPassingBacksOff(t *testing.T) {
 	t.Parallel()
 	mem := checked(t)

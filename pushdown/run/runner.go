@@ -31,6 +31,9 @@ type Options struct {
 	// ProbeRows is how many rows are grouped before it is decided whether
 	// grouping reduces them. Zero means the default.
 	ProbeRows int64
+	// Pass says that grouping will hardly reduce the rows: they pass through before
+	// it is tried.
+	Pass bool
 	// Hold keeps groups in the table even where that does not reduce the rows,
 	// as a reduction needs.
 	Hold bool
@@ -157,6 +160,14 @@ func (r *Runner) Merge(batch arrow.RecordBatch) ([]arrow.RecordBatch, error) {
 		return nil, err
 	}
 	return r.early(r.rest.merge(batch))
+}
+
+// Elsewhere says that the rows to come are of another part of the table than those so
+// far: that grouping did not reduce them says little about these.
+func (r *Runner) Elsewhere() {
+	if g, ok := r.rest.(*grouper); ok {
+		g.elsewhere()
+	}
 }
 
 // Done reports that the limit is reached: more input changes nothing.
