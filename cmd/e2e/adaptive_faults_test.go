@@ -40,6 +40,7 @@ var adaptiveStatements = []struct{ sql, want string }{
 	{`SELECT count(*) FROM t a JOIN t b ON a.v = b.v JOIN t c ON b.k = c.v WHERE a.v < 0`, "0"},
 	{`SELECT count(*), sum(b.n) FROM t a LEFT JOIN (SELECT k, count(*) AS n FROM t GROUP BY k) b ON a.v = b.k`, "15000 12858"},
 	{`SELECT count(*) FROM t a JOIN t b ON a.v = b.v JOIN t c ON b.v = c.v WHERE c.k = 0`, "2142"},
+	{`SELECT max(v), count(*) FROM (SELECT v FROM t ORDER BY k, v DESC LIMIT 7)`, "14994 7"},
 	{`SELECT sum(a.v) FROM t a WHERE a.v > (SELECT max(b.v) - 3 FROM t b) AND NOT EXISTS (SELECT 1 FROM t c WHERE c.v = a.v AND c.k = 0)`, "44997"},
 }
 
@@ -53,6 +54,7 @@ type troubled struct {
 	mem      *memory.CheckedAllocator
 	registry *prometheus.Registry
 	spill    string
+	nodes    []*restarting
 	sources  []*faulty
 	wires    []*wire
 	answered atomic.Int64
@@ -68,8 +70,9 @@ func newTroubled(t *testing.T) *troubled {
 		src := &faulty{Source: numberedSource(t, i, 3)}
 		n := node{name: fmt.Sprint(i), tables: []scanner.Table{{Name: "t", Source: src}}}
 		n.registry = prometheus.WrapRegistererWith(prometheus.Labels{"node": n.name}, w.registry)
-		link := newWire(t, startScanner(t, n, w.mem))
-		w.sources, w.wires = append(w.sources, src), append(w.wires, link)
+		r := newRestarting(t, n, w.mem)
+		link := newWire(t, r.addr)
+		w.nodes, w.sources, w.wires = append(w.nodes, r), append(w.sources, src), append(w.wires, link)
 		cfg.Scanners = append(cfg.Scanners, link.addr())
 	}
 	w.Coordinator = startCoordinator(t, cfg)
@@ -77,7 +80,7 @@ func newTroubled(t *testing.T) *troubled {
 }
 
 // TestFaultsLeaveNothingBehind: adaptive queries side by side, while sources fail,
-// panic and stall, connections are cut, and clients cancel, time out or go. Those
+// panic and stall, connections are cut, scanners restart, and clients cancel, time out or go. Those
 // that are answered are answered right, and in the end nothing is left of any.
 func TestFaultsLeaveNothingBehind(t *testing.T) {
 	w := newTroubled(t)
@@ -95,20 +98,35 @@ func TestFaultsLeaveNothingBehind(t *testing.T) {
 		})
 	}
 	clients.Wait()
+	restarts := int64(0)
+	for _, n := range w.nodes {
+		n.pending.Wait()
+		restarts += n.times.Load()
+	}
 	for _, s := range w.sources {
 		s.broken.Store(nil)
 	}
 	require.NoError(t, w.Catalog().WaitReady(t.Context()))
-	require.NoError(t, w.Catalog().Refresh(t.Context()))
-	within(t, 20*time.Second, "all scanners are back", func() bool { return w.Ready() == nil })
+	within(t, 20*time.Second, "all scanners are back", func() bool { return w.Catalog().Refresh(t.Context()) == nil && w.healthy() })
 	w.requireAllRight(t)
-	t.Logf("%d queries answered, %d failed", w.answered.Load(), w.failed.Load())
+	t.Logf("%d queries answered, %d failed, %d restarts", w.answered.Load(), w.failed.Load(), restarts)
+	require.Positive(t, restarts)
 	require.Positive(t, w.answered.Load())
 	require.Positive(t, w.failed.Load())
 	within(t, 10*time.Second, "scans end", func() bool { return openScansOf(t, w.registry) == 0 })
 	within(t, 10*time.Second, "buffers return", func() bool { return w.mem.CurrentAlloc() <= bytes })
 	within(t, 10*time.Second, "temporary files go", func() bool { return w.spilled(t) <= files })
 	within(t, 10*time.Second, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+8 })
+}
+
+// healthy: every scanner answered when it was asked last.
+func (w *troubled) healthy() bool {
+	for _, s := range w.Catalog().Snapshot().Scanners {
+		if s.Err != nil {
+			return false
+		}
+	}
+	return w.Ready() == nil
 }
 
 // trouble asks one statement and does something bad to it, or to all.
@@ -137,6 +155,9 @@ func (w *troubled) trouble(t *testing.T, r *rand.Rand) {
 	case 8:
 		src.broken.Store(nil)
 	}
+	if r.IntN(25) == 0 {
+		pick(r, w.nodes).restart(t, soon)
+	}
 	s := pick(r, adaptiveStatements)
 	if r.IntN(50) == 0 {
 		s.sql, s.want = spilling, ""
@@ -151,8 +172,14 @@ func (w *troubled) trouble(t *testing.T, r *rand.Rand) {
 	}
 	w.failed.Add(1)
 	src.broken.Store(nil) // or nothing would be answered any more
-	if status.CodeOf(err) == status.Unavailable {
-		_ = w.Catalog().Refresh(ctx)
+	if status.CodeOf(err) != status.Unavailable {
+		return
+	}
+	for range 20 { // or most queries would fail for want of a scanner
+		if _ = w.Catalog().Refresh(ctx); w.healthy() {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 

@@ -5,12 +5,15 @@ import (
 	"regexp"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tributary-db/tributary/scanner"
 	memsource "github.com/tributary-db/tributary/scanner/memory"
+	"github.com/tributary-db/tributary/server"
+	"github.com/tributary-db/tributary/server/exec"
 	"github.com/tributary-db/tributary/server/plan"
 	"github.com/tributary-db/tributary/server/query"
 )
@@ -64,4 +67,32 @@ func TestTopNThreshold(t *testing.T) {
 		require.Greater(t, sent[1], size/4, "the peer without dynamic filters:\n%s", text)
 		require.Less(t, sent[0], sent[1]/2, "%s", text)
 	}
+}
+
+// TestChaosOfFilters: filters that reach scans late, again, and after newer ones
+// change no answer.
+func TestChaosOfFilters(t *testing.T) {
+	t.Parallel()
+	d := newDuck(t)
+	rows, err := d.query(`SELECT range AS id, (hash(range) % 100003)::INTEGER AS n FROM range(200000)`, nil)
+	require.NoError(t, err)
+	defer rows.release()
+	src, err := memsource.New(rows.schema, []memsource.Partition{{ID: "0", Batches: rows.batches}})
+	require.NoError(t, err)
+	t.Cleanup(src.Release)
+	addr := startScanner(t, node{name: "s", disable: []string{"topn"}, tables: []scanner.Table{{Name: "t", Source: src}}}, memory.DefaultAllocator)
+	c := startCoordinator(t, server.Config{Scanners: []string{addr}, Chaos: &exec.Chaos{Seed: 7, Delay: 5 * time.Millisecond, Repeats: 3}})
+	set, off := query.DefaultSettings(), query.DefaultSettings()
+	off.Pushdown = plan.PushdownOff
+	require.NoError(t, set.Set("scan_window_bytes", "65536"))
+	require.NoError(t, set.Set("batch_bytes", "16384"))
+	fewer := 0
+	for i := range 20 {
+		sql := fmt.Sprintf("SELECT n, id FROM t WHERE id >= %d ORDER BY n, id LIMIT 5", 100*i)
+		require.Equal(t, answer(t, d, c, off, sql), answer(t, d, c, set, sql), sql)
+		if sent := received(t, answer(t, d, c, set, "EXPLAIN ANALYZE "+sql)); sent[0] < 150_000 {
+			fewer++
+		}
+	}
+	require.Positive(t, fewer, "the filters work, late as they are")
 }

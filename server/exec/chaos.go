@@ -9,8 +9,8 @@ import (
 )
 
 // Chaos is for tests: what the stages of an adaptive query report comes late, in
-// another order, and again, also as a failure of a stage that has ended. No answer
-// may depend on it.
+// another order, and again, also as a failure of a stage that has ended; so do the
+// filters that running scans are told. No answer may depend on it.
 type Chaos struct {
 	// Seed is that of all draws; statements are disturbed alike each time.
 	Seed uint64
@@ -44,6 +44,23 @@ func (c *Chaos) report(ctx context.Context, sql string, e event, events chan<- e
 			e.err = errLate
 		}
 		tell(e)
+	}
+}
+
+// filter sends the n-th message of a scan. The next one does not wait for it.
+func (c *Chaos) filter(ctx context.Context, n int, send func()) {
+	if c == nil {
+		send()
+		return
+	}
+	r := c.draw("filter", n)
+	for range 1 + r.IntN(c.Repeats+1) {
+		late := time.Duration(r.Int64N(int64(c.Delay) + 1))
+		time.AfterFunc(late, func() {
+			if ctx.Err() == nil {
+				send()
+			}
+		})
 	}
 }
 

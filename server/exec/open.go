@@ -63,7 +63,7 @@ func (s *remoteScan) open(ctx context.Context, columns []int) (*openScan, error)
 		done: make(chan struct{}),
 	}
 	o.ctx, o.cancel = context.WithCancelCause(q.ctx)
-	o.bound = newThreshold(o)
+	o.bound, o.slots.chaos = newThreshold(o), q.exec.cfg.Chaos
 	o.wanted, o.abandon = context.WithCancel(o.ctx)
 	o.reading, o.cutOff = context.WithCancel(o.ctx)
 	o.quota.join(o)

@@ -35,6 +35,8 @@ type slots struct {
 	streams map[*codec.Scan]map[int]uint64 // and the generation told of each slot
 	wake    chan struct{}
 	running bool
+	chaos   *Chaos // disturbs messages in tests
+	sent    int    // messages so far
 }
 
 type update struct {
@@ -101,7 +103,7 @@ func (s *slots) run(ctx context.Context) {
 	for {
 		select {
 		case <-s.wake:
-			s.tell()
+			s.tell(ctx)
 		case <-ctx.Done():
 			return
 		}
@@ -114,7 +116,7 @@ func (s *slots) run(ctx context.Context) {
 }
 
 // tell sends each stream what it has not been told.
-func (s *slots) tell() {
+func (s *slots) tell(ctx context.Context) {
 	type message struct {
 		scan *codec.Scan
 		slot int
@@ -134,6 +136,7 @@ func (s *slots) tell() {
 	for _, m := range messages {
 		// A stream that has ended needs no filter, and one that cannot be told works
 		// without.
-		_ = m.scan.UpdateFilter(m.slot, m.generation, m.expr)
+		s.sent++
+		s.chaos.filter(ctx, s.sent, func() { _ = m.scan.UpdateFilter(m.slot, m.generation, m.expr) })
 	}
 }
