@@ -50,12 +50,15 @@ func TestPartsTeachNothing(t *testing.T) {
 	require.Error(t, err)
 	require.Empty(t, f.exec.Remembered(p, adapt.On), "it failed")
 
-	f.nodes[1].does.failWith, f.nodes[1].does.failAt = nil, 0
+	f.idle()
+	f.nodes[1].does.failWith, f.nodes[1].does.failAt, f.nodes[0].does.endless = nil, 0, true
 	stream := f.run(p, on)
 	batch, err := stream.Next(t.Context())
 	require.NoError(t, err)
 	batch.Release()
 	require.NoError(t, stream.Close())
+	f.idle()
+	f.nodes[0].does.endless = false
 	limited := rows()
 	limited.Limit = 10
 	require.Len(t, all(t, f.run(passThrough(f.scan(limited)), on)), 10)
