@@ -83,7 +83,7 @@ func inToProto(e pushdown.In) (*pb.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	values, err := convert(e.Values, func(v pushdown.Literal) (*pb.Literal, error) { return literalToProto(v.Value) })
+	values, err := encodeValues(e.Values)
 	return &pb.Expr{Expr: &pb.Expr_In{In: &pb.In{Arg: arg, Values: values, Negated: e.Negated}}}, err
 }
 

@@ -98,7 +98,7 @@ func (d exprDecoder) in(p *pb.In) (e pushdown.In, err error) {
 	if e.Arg, err = d.expr(p.GetArg()); err != nil {
 		return e, err
 	}
-	e.Values, err = convert(p.GetValues(), decodeLiteral)
+	e.Values, err = decodeValues(p.GetValues())
 	return e, err
 }
 

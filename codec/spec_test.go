@@ -237,7 +237,7 @@ func TestUnknownMembersAreErrors(t *testing.T) {
 		"cast":        {Expr: &pb.Expr_Cast{Cast: &pb.Cast{Arg: column}}},
 		"case":        {Expr: &pb.Expr_Case{Case: &pb.Case{Whens: []*pb.Case_When{{}}, Type: &pb.DataType{Kind: 1}}}},
 		"coalesce":    {Expr: &pb.Expr_Coalesce{Coalesce: &pb.Coalesce{Args: []*pb.Expr{column}}}},
-		"in":          {Expr: &pb.Expr_In{In: &pb.In{Arg: column, Values: []*pb.Literal{{}}}}},
+		"in":          {Expr: &pb.Expr_In{In: &pb.In{Arg: column, Values: [][]byte{{}}}}},
 	} {
 		for i, spec := range []*pb.Spec{
 			{Filter: []*pb.Expr{e}},

@@ -11,31 +11,40 @@ import (
 // changes; s is not modified.
 func (s *Spec) Canonical() Spec {
 	out := *s
-	out.Filter = canonicalFilter(s.Filter)
+	out.Filter = exprsOf(canonicalFilter(s.Filter))
 	if s.Reduce != nil {
-		reduce := *s.Reduce
-		reduce.Filter = canonicalFilter(reduce.Filter)
-		out.Reduce = &reduce
+		out.Reduce = s.Reduce.canonical()
 	}
 	return out
 }
 
-func canonicalFilter(filter []Expr) []Expr {
-	type keyed struct {
-		text string
-		expr Expr
-	}
-	var set []keyed
-	for _, e := range flatten(nil, filter) {
-		set = append(set, keyed{exactText(e), e})
-	}
-	slices.SortFunc(set, func(a, b keyed) int { return cmp.Compare(a.text, b.text) })
-	set = slices.CompactFunc(set, func(a, b keyed) bool { return a.text == b.text })
+func (r *Reduction) canonical() *Reduction {
+	out := *r
+	out.Filter = exprsOf(canonicalFilter(r.Filter))
+	return &out
+}
+
+// keyed is an expression with its exact text.
+type keyed struct {
+	text string
+	expr Expr
+}
+
+func exprsOf(set []keyed) []Expr {
 	var out []Expr
 	for _, k := range set {
 		out = append(out, k.expr)
 	}
 	return out
+}
+
+func canonicalFilter(filter []Expr) []keyed {
+	var set []keyed
+	for _, e := range flatten(nil, filter) {
+		set = append(set, keyed{exactText(e), e})
+	}
+	slices.SortFunc(set, func(a, b keyed) int { return cmp.Compare(a.text, b.text) })
+	return slices.CompactFunc(set, func(a, b keyed) bool { return a.text == b.text })
 }
 
 func flatten(out, conjuncts []Expr) []Expr {

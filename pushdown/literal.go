@@ -117,25 +117,31 @@ func literalText(s scalar.Scalar, raw bool) string {
 // scalar. Long IN lists are written often, and Arrow's String takes a hundred
 // times as long.
 func IntegerText(s scalar.Scalar) (text string, ok bool) {
+	var room [20]byte
+	out, ok := appendInteger(room[:0], s)
+	return string(out), ok
+}
+
+func appendInteger(out []byte, s scalar.Scalar) ([]byte, bool) {
 	switch s := s.(type) {
 	case *scalar.Int8:
-		return strconv.FormatInt(int64(s.Value), 10), true
+		return strconv.AppendInt(out, int64(s.Value), 10), true
 	case *scalar.Int16:
-		return strconv.FormatInt(int64(s.Value), 10), true
+		return strconv.AppendInt(out, int64(s.Value), 10), true
 	case *scalar.Int32:
-		return strconv.FormatInt(int64(s.Value), 10), true
+		return strconv.AppendInt(out, int64(s.Value), 10), true
 	case *scalar.Int64:
-		return strconv.FormatInt(s.Value, 10), true
+		return strconv.AppendInt(out, s.Value, 10), true
 	case *scalar.Uint8:
-		return strconv.FormatUint(uint64(s.Value), 10), true
+		return strconv.AppendUint(out, uint64(s.Value), 10), true
 	case *scalar.Uint16:
-		return strconv.FormatUint(uint64(s.Value), 10), true
+		return strconv.AppendUint(out, uint64(s.Value), 10), true
 	case *scalar.Uint32:
-		return strconv.FormatUint(uint64(s.Value), 10), true
+		return strconv.AppendUint(out, uint64(s.Value), 10), true
 	case *scalar.Uint64:
-		return strconv.FormatUint(s.Value, 10), true
+		return strconv.AppendUint(out, s.Value, 10), true
 	}
-	return "", false
+	return out, false
 }
 
 func decimalText(v *big.Int, scale int) string {

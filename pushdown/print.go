@@ -66,8 +66,12 @@ func (s *Spec) String() string {
 // Hash is a stable hash of the canonical form of s, types included. It is the
 // same in every process.
 func (s *Spec) Hash() uint64 {
-	c := s.Canonical()
-	p := printer{exact: true}
+	filter := canonicalFilter(s.Filter)
+	c := *s
+	if s.Reduce != nil {
+		c.Reduce = s.Reduce.canonical()
+	}
+	p := printer{exact: true, filter: filter}
 	p.spec(&c)
 	return xxh3.HashString(p.String())
 }
@@ -76,6 +80,8 @@ type printer struct {
 	strings.Builder
 	exact bool
 	shape bool // without constants, see [FilterShape]
+	// filter is the text of the conjuncts of the spec, if it is known.
+	filter []keyed
 }
 
 func (p *printer) typed(t arrow.DataType) {
@@ -196,17 +202,38 @@ func (p *printer) in(e In) {
 		return
 	}
 	p.WriteString(" in (")
-	for i, v := range e.Values {
-		if i > 0 {
-			p.WriteString(", ")
-		}
-		if i == maxShown && !p.exact {
-			p.WriteString("… " + strconv.Itoa(len(e.Values)-i) + " more")
-			break
-		}
-		p.literal(v)
+	values := e.Values
+	if !p.exact && len(values) > maxShown {
+		values = values[:maxShown]
+	}
+	p.values(values)
+	if more := len(e.Values) - len(values); more > 0 {
+		p.WriteString(", … " + strconv.Itoa(more) + " more")
 	}
 	p.WriteByte(')')
+}
+
+// values prints a list, of integers each without an allocation.
+func (p *printer) values(list []Literal) {
+	var room [20]byte
+	var of arrow.DataType // whose text typed is
+	typed := ""
+	for i, v := range list {
+		p.comma(i)
+		text, ok := room[:0], false
+		if v.Value != nil && v.Value.IsValid() {
+			text, ok = appendInteger(text, v.Value)
+		}
+		if !ok {
+			p.literal(v)
+			continue
+		}
+		p.Write(text)
+		if t := v.Value.DataType(); p.exact && t != of {
+			of, typed = t, "::"+typeText(t)
+		}
+		p.WriteString(typed)
+	}
 }
 
 func (p *printer) like(e Like) {

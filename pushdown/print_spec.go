@@ -9,15 +9,29 @@ func (p *printer) spec(s *Spec) {
 	p.name(s.Table)
 	p.partitions(s.Partitions)
 	p.columns(s.Columns)
-	if len(s.Filter) > 0 {
-		p.list(" where ", " and ", "", s.Filter)
-	}
+	p.where(s.Filter)
 	p.lookups(s.Lookups)
 	p.groupBy(s.GroupBy)
 	p.aggregates(s.Aggregates)
 	p.orderBy(s.OrderBy)
 	p.limit(s.Limit)
 	p.reduction(s.Reduce)
+}
+
+func (p *printer) where(filter []Expr) {
+	if p.filter == nil {
+		if len(filter) > 0 {
+			p.list(" where ", " and ", "", filter)
+		}
+		return
+	}
+	for i, k := range p.filter {
+		if i == 0 {
+			p.WriteString(" where " + k.text)
+		} else {
+			p.WriteString(" and " + k.text)
+		}
+	}
 }
 
 func (p *printer) limit(n int64) {

@@ -1380,10 +1380,12 @@ func (x *IsNull) GetNegated() bool {
 
 // In tests membership in a list.
 type In struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Arg           *Expr                  `protobuf:"bytes,1,opt,name=arg,proto3" json:"arg,omitempty"`
-	Values        []*Literal             `protobuf:"bytes,2,rep,name=values,proto3" json:"values,omitempty"`
-	Negated       bool                   `protobuf:"varint,3,opt,name=negated,proto3" json:"negated,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Arg   *Expr                  `protobuf:"bytes,1,opt,name=arg,proto3" json:"arg,omitempty"`
+	// Each an encoded Literal: lists are long, and a parsed message a value costs
+	// more than all else of one.
+	Values        [][]byte `protobuf:"bytes,2,rep,name=values,proto3" json:"values,omitempty"`
+	Negated       bool     `protobuf:"varint,3,opt,name=negated,proto3" json:"negated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1425,7 +1427,7 @@ func (x *In) GetArg() *Expr {
 	return nil
 }
 
-func (x *In) GetValues() []*Literal {
+func (x *In) GetValues() [][]byte {
 	if x != nil {
 		return x.Values
 	}
@@ -2376,10 +2378,10 @@ const file_tributary_v1_spec_proto_rawDesc = "" +
 	"\x0fOP_NOT_DISTINCT\x10\b\"H\n" +
 	"\x06IsNull\x12$\n" +
 	"\x03arg\x18\x01 \x01(\v2\x12.tributary.v1.ExprR\x03arg\x12\x18\n" +
-	"\anegated\x18\x02 \x01(\bR\anegated\"s\n" +
+	"\anegated\x18\x02 \x01(\bR\anegated\"\\\n" +
 	"\x02In\x12$\n" +
-	"\x03arg\x18\x01 \x01(\v2\x12.tributary.v1.ExprR\x03arg\x12-\n" +
-	"\x06values\x18\x02 \x03(\v2\x15.tributary.v1.LiteralR\x06values\x12\x18\n" +
+	"\x03arg\x18\x01 \x01(\v2\x12.tributary.v1.ExprR\x03arg\x12\x16\n" +
+	"\x06values\x18\x02 \x03(\fR\x06values\x12\x18\n" +
 	"\anegated\x18\x03 \x01(\bR\anegated\"\xf2\x01\n" +
 	"\x04Like\x12$\n" +
 	"\x03arg\x18\x01 \x01(\v2\x12.tributary.v1.ExprR\x03arg\x12+\n" +
@@ -2627,46 +2629,45 @@ var file_tributary_v1_spec_proto_depIdxs = []int32{
 	10, // 23: tributary.v1.Compare.right:type_name -> tributary.v1.Expr
 	10, // 24: tributary.v1.IsNull.arg:type_name -> tributary.v1.Expr
 	10, // 25: tributary.v1.In.arg:type_name -> tributary.v1.Expr
-	9,  // 26: tributary.v1.In.values:type_name -> tributary.v1.Literal
-	10, // 27: tributary.v1.Like.arg:type_name -> tributary.v1.Expr
-	3,  // 28: tributary.v1.Like.kind:type_name -> tributary.v1.Like.Kind
-	4,  // 29: tributary.v1.Arith.op:type_name -> tributary.v1.Arith.Op
-	10, // 30: tributary.v1.Arith.left:type_name -> tributary.v1.Expr
-	10, // 31: tributary.v1.Arith.right:type_name -> tributary.v1.Expr
-	7,  // 32: tributary.v1.Arith.type:type_name -> tributary.v1.DataType
-	10, // 33: tributary.v1.Cast.arg:type_name -> tributary.v1.Expr
-	7,  // 34: tributary.v1.Cast.type:type_name -> tributary.v1.DataType
-	28, // 35: tributary.v1.Case.whens:type_name -> tributary.v1.Case.When
-	10, // 36: tributary.v1.Case.else:type_name -> tributary.v1.Expr
-	7,  // 37: tributary.v1.Case.type:type_name -> tributary.v1.DataType
-	10, // 38: tributary.v1.Coalesce.args:type_name -> tributary.v1.Expr
-	7,  // 39: tributary.v1.Coalesce.type:type_name -> tributary.v1.DataType
-	5,  // 40: tributary.v1.Call.func:type_name -> tributary.v1.Call.Func
-	10, // 41: tributary.v1.Call.args:type_name -> tributary.v1.Expr
-	7,  // 42: tributary.v1.Call.type:type_name -> tributary.v1.DataType
-	10, // 43: tributary.v1.NamedExpr.expr:type_name -> tributary.v1.Expr
-	6,  // 44: tributary.v1.Aggregate.func:type_name -> tributary.v1.Aggregate.Func
-	10, // 45: tributary.v1.Aggregate.arg:type_name -> tributary.v1.Expr
-	10, // 46: tributary.v1.Aggregate.filter:type_name -> tributary.v1.Expr
-	11, // 47: tributary.v1.SortKey.column:type_name -> tributary.v1.Column
-	10, // 48: tributary.v1.Reduction.filter:type_name -> tributary.v1.Expr
-	24, // 49: tributary.v1.Reduction.order_by:type_name -> tributary.v1.SortKey
-	10, // 50: tributary.v1.Lookup.keys:type_name -> tributary.v1.Expr
-	11, // 51: tributary.v1.Lookup.columns:type_name -> tributary.v1.Column
-	11, // 52: tributary.v1.Spec.columns:type_name -> tributary.v1.Column
-	10, // 53: tributary.v1.Spec.filter:type_name -> tributary.v1.Expr
-	22, // 54: tributary.v1.Spec.group_by:type_name -> tributary.v1.NamedExpr
-	23, // 55: tributary.v1.Spec.aggregates:type_name -> tributary.v1.Aggregate
-	24, // 56: tributary.v1.Spec.order_by:type_name -> tributary.v1.SortKey
-	25, // 57: tributary.v1.Spec.reduce:type_name -> tributary.v1.Reduction
-	26, // 58: tributary.v1.Spec.lookups:type_name -> tributary.v1.Lookup
-	10, // 59: tributary.v1.Case.When.cond:type_name -> tributary.v1.Expr
-	10, // 60: tributary.v1.Case.When.then:type_name -> tributary.v1.Expr
-	61, // [61:61] is the sub-list for method output_type
-	61, // [61:61] is the sub-list for method input_type
-	61, // [61:61] is the sub-list for extension type_name
-	61, // [61:61] is the sub-list for extension extendee
-	0,  // [0:61] is the sub-list for field type_name
+	10, // 26: tributary.v1.Like.arg:type_name -> tributary.v1.Expr
+	3,  // 27: tributary.v1.Like.kind:type_name -> tributary.v1.Like.Kind
+	4,  // 28: tributary.v1.Arith.op:type_name -> tributary.v1.Arith.Op
+	10, // 29: tributary.v1.Arith.left:type_name -> tributary.v1.Expr
+	10, // 30: tributary.v1.Arith.right:type_name -> tributary.v1.Expr
+	7,  // 31: tributary.v1.Arith.type:type_name -> tributary.v1.DataType
+	10, // 32: tributary.v1.Cast.arg:type_name -> tributary.v1.Expr
+	7,  // 33: tributary.v1.Cast.type:type_name -> tributary.v1.DataType
+	28, // 34: tributary.v1.Case.whens:type_name -> tributary.v1.Case.When
+	10, // 35: tributary.v1.Case.else:type_name -> tributary.v1.Expr
+	7,  // 36: tributary.v1.Case.type:type_name -> tributary.v1.DataType
+	10, // 37: tributary.v1.Coalesce.args:type_name -> tributary.v1.Expr
+	7,  // 38: tributary.v1.Coalesce.type:type_name -> tributary.v1.DataType
+	5,  // 39: tributary.v1.Call.func:type_name -> tributary.v1.Call.Func
+	10, // 40: tributary.v1.Call.args:type_name -> tributary.v1.Expr
+	7,  // 41: tributary.v1.Call.type:type_name -> tributary.v1.DataType
+	10, // 42: tributary.v1.NamedExpr.expr:type_name -> tributary.v1.Expr
+	6,  // 43: tributary.v1.Aggregate.func:type_name -> tributary.v1.Aggregate.Func
+	10, // 44: tributary.v1.Aggregate.arg:type_name -> tributary.v1.Expr
+	10, // 45: tributary.v1.Aggregate.filter:type_name -> tributary.v1.Expr
+	11, // 46: tributary.v1.SortKey.column:type_name -> tributary.v1.Column
+	10, // 47: tributary.v1.Reduction.filter:type_name -> tributary.v1.Expr
+	24, // 48: tributary.v1.Reduction.order_by:type_name -> tributary.v1.SortKey
+	10, // 49: tributary.v1.Lookup.keys:type_name -> tributary.v1.Expr
+	11, // 50: tributary.v1.Lookup.columns:type_name -> tributary.v1.Column
+	11, // 51: tributary.v1.Spec.columns:type_name -> tributary.v1.Column
+	10, // 52: tributary.v1.Spec.filter:type_name -> tributary.v1.Expr
+	22, // 53: tributary.v1.Spec.group_by:type_name -> tributary.v1.NamedExpr
+	23, // 54: tributary.v1.Spec.aggregates:type_name -> tributary.v1.Aggregate
+	24, // 55: tributary.v1.Spec.order_by:type_name -> tributary.v1.SortKey
+	25, // 56: tributary.v1.Spec.reduce:type_name -> tributary.v1.Reduction
+	26, // 57: tributary.v1.Spec.lookups:type_name -> tributary.v1.Lookup
+	10, // 58: tributary.v1.Case.When.cond:type_name -> tributary.v1.Expr
+	10, // 59: tributary.v1.Case.When.then:type_name -> tributary.v1.Expr
+	60, // [60:60] is the sub-list for method output_type
+	60, // [60:60] is the sub-list for method input_type
+	60, // [60:60] is the sub-list for extension type_name
+	60, // [60:60] is the sub-list for extension extendee
+	0,  // [0:60] is the sub-list for field type_name
 }
 
 func init() { file_tributary_v1_spec_proto_init() }
