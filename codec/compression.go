@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -62,8 +63,15 @@ func compressionFromProto(p pb.Compression) Compression {
 	return Compression(p - pb.Compression_COMPRESSION_NONE)
 }
 
-// minBlock is the smallest body that is worth compressing.
-const minBlock = 1 << 10
+const (
+	// minBlock is the smallest body that is worth compressing.
+	minBlock = 1 << 10
+	// maxAutoBlock is the largest body that is compressed without being asked for:
+	// it takes the memory of two more.
+	maxAutoBlock = 16 << 20
+	// keptBlock is the largest memory that is kept for the next body.
+	keptBlock = 4 << 20
+)
 
 // deflater compresses the bodies of one stream. Its memory is used again for the
 // next body but one: while one body is being compressed another is being sent.
@@ -85,18 +93,26 @@ func (d *deflater) deflate(f *frame, how Compression) (Compression, error) {
 		return CompressNone, nil
 	}
 	d.out, d.spare = d.spare, d.out
-	d.body = d.body[:0]
+	d.body = slices.Grow(d.body[:0], n)
 	for _, p := range f.parts {
 		d.body = append(d.body, p...)
 	}
-	if err := d.block(how); err != nil {
+	err := d.block(how)
+	if cap(d.body) > keptBlock {
+		d.body = nil
+	}
+	if err != nil {
 		return CompressNone, status.Wrap(status.Internal, err, "cannot compress a body of %d bytes", n)
 	}
-	if len(d.out) == 0 || len(d.out) > n-n/16 {
+	out := d.out
+	if cap(out) > keptBlock {
+		d.out = nil
+	}
+	if len(out) == 0 || len(out) > n-n/16 {
 		return CompressNone, nil
 	}
 	f.plain = int64(n)
-	f.parts = [][]byte{d.out}
+	f.parts = [][]byte{out}
 	if f.keep != nil {
 		f.keep.release()
 		f.keep = nil

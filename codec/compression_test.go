@@ -80,6 +80,22 @@ func TestTwoBodiesAtOnce(t *testing.T) {
 	}
 }
 
+// TestMemoryOfLargeBodies: what a large body took is not kept for the next one.
+func TestMemoryOfLargeBodies(t *testing.T) {
+	t.Parallel()
+	for _, how := range []Compression{CompressLZ4, CompressZstd} {
+		var d deflater
+		for _, body := range [][]byte{text(keptBlock + 1), noise(keptBlock + 1)} {
+			_, err := d.deflate(bodyFrame(body), how)
+			require.NoError(t, err)
+			require.LessOrEqual(t, max(cap(d.body), cap(d.out), cap(d.spare)), keptBlock, how)
+		}
+		_, err := d.deflate(bodyFrame(text(5000)), how)
+		require.NoError(t, err)
+		require.NotZero(t, cap(d.body), "that of small ones is")
+	}
+}
+
 func TestBodiesThatStay(t *testing.T) {
 	t.Parallel()
 	var d deflater

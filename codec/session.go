@@ -243,7 +243,11 @@ func (s *Session) pack(piece arrow.RecordBatch, mode Mode, rowsScanned int64) (*
 
 // label compresses the frame of a batch and says what it is.
 func (s *Session) label(f *frame, mode Mode, rowsScanned int64) error {
-	how, err := s.deflater.deflate(f, Compression(s.compress.Load()))
+	how := Compression(s.compress.Load())
+	if s.req.Compression == CompressAuto && f.bodyLen() > maxAutoBlock {
+		how = CompressNone
+	}
+	how, err := s.deflater.deflate(f, how)
 	if err != nil {
 		return err
 	}

@@ -28,3 +28,9 @@ func TestLimitHeap(t *testing.T) {
 		require.Equal(t, c.want, debug.SetMemoryLimit(-1), c.name)
 	}
 }
+
+func TestScannerHeap(t *testing.T) {
+	t.Parallel()
+	require.EqualValues(t, 1<<30, scannerHeap(4<<30, 128<<20))
+	require.EqualValues(t, 768<<20, scannerHeap(1<<30, 512<<20), "room around what is kept")
+}

@@ -71,7 +71,7 @@ func (c *scannerCmd) Run(ctx context.Context, out *console) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, engine.Close()) }()
-	limitHeap(c.Memory + c.KeepMemory)
+	limitHeap(scannerHeap(c.Memory, c.KeepMemory))
 	lis, err := listen(c.Listen)
 	if err != nil {
 		return err
