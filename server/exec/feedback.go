@@ -16,7 +16,7 @@ func (o *openScan) learn() {
 // learns: the plan is run by what earlier ones showed.
 func (q *query) learns() bool { return learns(q.opts.Adaptive) }
 
-func learns(mode adapt.Mode) bool { return mode == adapt.On || mode == adapt.Always }
+func learns(mode adapt.Mode) bool { return mode != "" && mode != adapt.Off }
 
 // passing is the number of rows that pass the scan's filter, or of the groups of
 // them where earlier scans showed that, -1 for unknown.

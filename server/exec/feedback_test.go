@@ -30,6 +30,7 @@ func TestWhatWasSeenChangesTheOrder(t *testing.T) {
 	text := "s1: 1000 rows expected by earlier scans, 1 by statistics\n"
 	require.Equal(t, text, j.exec.Remembered(j.plan, adapt.On), "and the narrowed s2 is not remembered")
 	require.Empty(t, j.exec.Remembered(j.plan, adapt.Off))
+	require.Equal(t, text, j.exec.Remembered(j.plan, adapt.Late))
 	require.Equal(t, []string{"s2"}, first(adapt.Always))
 	require.Equal(t, text+"s2: 5 rows expected by earlier scans, 2 by statistics\n", j.exec.Remembered(j.plan, adapt.On))
 
