@@ -9,8 +9,9 @@ import (
 
 // Bounds of what is listened to while the engine reads, in rows.
 const (
-	// MaxListened: to look at more rows costs more than their keys are worth.
-	MaxListened = 1_000_000
+	// MaxListened: to look at more rows costs more than their keys are worth. What is
+	// expected to have more than maxRows yields no list, and is not looked at at all.
+	MaxListened = 200_000
 	// listenRatio: a scan has that many times more rows than one that narrows it.
 	listenRatio = 4
 )
@@ -73,5 +74,5 @@ func (g *Graph) listensToAny() bool {
 
 // outweighs: a scan has many more rows than another, as far as is known.
 func outweighs(large, small int64) bool {
-	return small <= MaxListened && (large < 0 || large >= max(waitRows, listenRatio*small))
+	return small <= maxRows && (large < 0 || large >= max(waitRows, listenRatio*small))
 }
