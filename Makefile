@@ -5,6 +5,7 @@ PYTHON      ?= python3
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 TPCH_SF     ?= 1
 TPCDS_SF    ?= 0.1
+HITS        ?= 4000000
 BIN         := bin/tributary
 BUF         := $(GO) run github.com/bufbuild/buf/cmd/buf@v1.75.0
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -149,7 +150,14 @@ tpcds: .cache/tpcds-$(TPCDS_SF)/.complete ## TPC-DS data for the client tests an
 	.cache/venv-tpc/bin/python cmd/e2e/python/tpc_data.py tpcds $(@D) $* 4
 	touch $@
 
-.PRECIOUS: .cache/tpch-%/.complete .cache/tpcds-%/.complete
+.PHONY: hits
+hits: .cache/hits-$(HITS)/.complete ## a table like ClickBench's for the benchmarks
+
+.cache/hits-%/.complete: cmd/e2e/python/hits_data.py cmd/e2e/testdata/hits.sql | python
+	.venv/bin/python $< $(@D) $* 8
+	touch $@
+
+.PRECIOUS: .cache/tpch-%/.complete .cache/tpcds-%/.complete .cache/hits-%/.complete
 
 .cache/venv-tpc/.complete: cmd/e2e/python/requirements-tpc.txt
 	mkdir -p .cache
@@ -158,15 +166,18 @@ tpcds: .cache/tpcds-$(TPCDS_SF)/.complete ## TPC-DS data for the client tests an
 	touch $@
 
 .PHONY: bench
-bench: build python ## benchmarks side by side; see bench/README.md
+bench: build python tpch hits ## benchmarks side by side; see bench/README.md
 	$(GO) build -o bin/memscanner ./bench/memscanner
 	TRIBUTARY_BIN=$(CURDIR)/$(BIN) .venv/bin/python bench/run.py
+	TRIBUTARY_BIN=$(CURDIR)/$(BIN) .venv/bin/python bench/suite.py tpch .cache/tpch-$(TPCH_SF) --compare adaptive=off
+	TRIBUTARY_BIN=$(CURDIR)/$(BIN) .venv/bin/python bench/suite.py clickbench .cache/hits-$(HITS) --compare pushdown=off
 	$(GO) run ./bench/network
 
 .PHONY: peers
-peers: build python ## the same queries by other engines, where they can be had
-	PYTHON=$(PYTHON) bench/peers.sh
+peers: build python tpch ## the same queries by other engines, where they can be had
+	PYTHON=$(PYTHON) MVN=$(MVN) bench/peers.sh
 	TRIBUTARY_BIN=$(CURDIR)/$(BIN) .venv/bin/python bench/peers.py
+	TRIBUTARY_BIN=$(CURDIR)/$(BIN) .venv/bin/python bench/peers.py --tpch .cache/tpch-$(TPCH_SF) --json .cache/bench-peers-tpch.json
 
 .PHONY: clean
 clean: ## remove what the other targets made

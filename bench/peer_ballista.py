@@ -2,12 +2,13 @@
 
 usage: bench/peer_ballista.py DIRECTORY SCHEDULER_PORT EXECUTOR_PORT
 
-A scheduler and an executor with two tasks; the table is vqueue_meta. For each line of input, a statement as JSON,
+A scheduler and an executor with two tasks; each directory in DIRECTORY is a table of Parquet files. For each line of input, a statement as JSON,
 there is a line of output, as JSON: the seconds to the last row, and the rows, or the error. Needs the environment
 that bench/peers.sh makes.
 """
 
 import json
+import pathlib
 import socket
 import sys
 import time
@@ -43,7 +44,8 @@ def main():
     executor.start()
     wait_for(executor_port)
     ctx = BallistaSessionContext(f"df://127.0.0.1:{scheduler_port}", cluster_config=SETTINGS)
-    ctx.sql(f"CREATE EXTERNAL TABLE vqueue_meta STORED AS PARQUET LOCATION '{directory}/'")
+    for table in pathlib.Path(directory).iterdir():
+        ctx.sql(f"CREATE EXTERNAL TABLE {table.name} STORED AS PARQUET LOCATION '{table}/'")
     for line in sys.stdin:
         try:
             answer = run(ctx, json.loads(line))

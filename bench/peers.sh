@@ -37,7 +37,30 @@ ballista() {
     "$dir/ballista/bin/python" -c 'import ballista'
 }
 
+# Trino asks for Java 24 or later.
+java_home() {
+  local home version
+  for home in "${TRINO_JAVA_HOME:-}" "${JAVA_HOME:-}" /usr/lib/jvm/*; do
+    version=$("$home/bin/java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p')
+    if [ "${version:-0}" -ge 24 ]; then
+      echo "$home"
+      return
+    fi
+  done
+  echo "no JDK of 24 or later: set TRINO_JAVA_HOME" >&2
+  return 1
+}
+
+trino() {
+  local home
+  home=$(java_home) && mkdir "$dir/trino/server" &&
+    "${MVN:-mvn}" -q dependency:copy -Dartifact=io.trino:trino-server:476:tar.gz -DoutputDirectory="$dir/trino" >&2 &&
+    tar -xzf "$dir/trino/trino-server-476.tar.gz" --strip-components=1 -C "$dir/trino/server" && rm "$dir"/trino/*.tar.gz &&
+    ln -s "$home" "$dir/trino/java"
+}
+
 peer sail sail
 peer roapi roapi
 peer ballista ballista
+peer trino trino
 echo "its package holds no server: it downloads one at first use" >"$dir/gizmosql.missing"

@@ -6,12 +6,12 @@ The data is made by tpc_data.py into TPCDS_DIR.
 import duckdb
 import pytest
 
-import tpc
+import suites
 from compare import assert_same
 from conftest import file_tables
 
-DATA = tpc.data("tpcds", "0.1")
-QUERIES = tpc.queries("tpcds")
+DATA = suites.data("tpcds", "0.1")
+QUERIES = suites.queries("tpcds")
 
 
 class Oracle:
@@ -20,14 +20,14 @@ class Oracle:
 
     def __init__(self):
         self.con = duckdb.connect()
-        tpc.create_views(self.con, DATA)
+        suites.create_views(self.con, DATA)
         self.answers = {}
 
     def __call__(self, name):
         if name not in self.answers:
             sql = QUERIES[name]
             rows = self.con.execute(sql).fetchall()
-            total = tpc.without_ties(sql, len(self.con.description))
+            total = suites.without_ties(sql, len(self.con.description))
             if total != sql:
                 sql, rows = total, self.con.execute(total).fetchall()
             self.answers[name] = sql, rows
@@ -42,7 +42,7 @@ def oracle():
 @pytest.fixture(scope="module", params=["all", "mixed"])
 def cluster(request, start_cluster):
     disable = {"all": ["", "", ""], "mixed": ["", "agg", "all"]}[request.param]
-    names = tpc.tables(DATA)
+    names = suites.tables(DATA)
     cluster = start_cluster([file_tables(DATA, names, i, 3) + (["--disable", d] if d else []) for i, d in enumerate(disable)])
     cluster.kind = request.param
     yield cluster

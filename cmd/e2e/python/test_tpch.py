@@ -6,12 +6,12 @@ The data is made by tpc_data.py into TPCH_DIR.
 import duckdb
 import pytest
 
-import tpc
+import suites
 from compare import assert_same
 from conftest import file_tables
 
-DATA = tpc.data("tpch", "1")
-QUERIES = tpc.queries("tpch")
+DATA = suites.data("tpch", "1")
+QUERIES = suites.queries("tpch")
 
 # The queries whose whole aggregate over one table is pushed (q01: AVG too).
 AGGREGATE = {"q01", "q06"}
@@ -20,7 +20,7 @@ AGGREGATE = {"q01", "q06"}
 @pytest.fixture(scope="module")
 def oracle():
     con = duckdb.connect()
-    tpc.create_views(con, DATA)
+    suites.create_views(con, DATA)
     answers = {}
 
     def answer(name):
@@ -34,7 +34,7 @@ def oracle():
 @pytest.fixture(scope="module", params=["all", "mixed"])
 def cluster(request, start_cluster):
     disable = {"all": ["", "", ""], "mixed": ["", "agg", "all"]}[request.param]
-    names = tpc.tables(DATA)
+    names = suites.tables(DATA)
     cluster = start_cluster([file_tables(DATA, names, i, 3) + (["--disable", d] if d else []) for i, d in enumerate(disable)])
     cluster.kind = request.param
     yield cluster

@@ -1,4 +1,4 @@
-"""TPC-H and TPC-DS: where their texts and their data are."""
+"""TPC-H, TPC-DS and ClickBench's questions: where their texts and their data are."""
 
 import os
 import pathlib
@@ -9,6 +9,9 @@ from conftest import ROOT
 
 def queries(suite: str) -> dict[str, str]:
     """The texts by name: q01, q02, …"""
+    if suite == "clickbench":
+        lines = (ROOT / "cmd" / "e2e" / "testdata" / "clickbench.sql").read_text().splitlines()
+        return {f"q{n:02}": line.split(": ", 1)[1] for n, line in enumerate(lines, 1)}
     texts = {p.stem: p.read_text() for p in sorted((ROOT / "server" / "plan" / "testdata" / suite).glob("q*.sql"))}
     assert len(texts) == {"tpch": 22, "tpcds": 99}[suite]
     return texts

@@ -1,8 +1,8 @@
-"""The queries of TPC-DS or TPC-H through Tributary with local scanners, beside DuckDB alone over the same files.
+"""The queries of TPC-H, TPC-DS or ClickBench through Tributary with local scanners, beside DuckDB alone over the same files.
 
-usage: bench/tpcds.py DIRECTORY [--suite tpcds|tpch] [--repeat N] [--only q01,q02] [--compare SETTINGS]... [--json FILE]
+usage: bench/suite.py tpch|tpcds|clickbench DIRECTORY [--repeat N] [--only q01,q02] [--compare SETTINGS]... [--json FILE]
 
-DIRECTORY has what `make tpcds TPCDS_SF=1` or `make tpch TPCH_SF=1` writes. `--compare adaptive=off` adds a column with that
+DIRECTORY has what `make tpch TPCH_SF=1`, `make tpcds TPCDS_SF=1` or `make hits` writes. `--compare adaptive=off` adds a column with that
 setting (several with commas between); it may be given several times. Ratios are of the minima of the repeats; all sides are warm,
 and take turns in one run. Needs bin/tributary and the environment of the client tests.
 """
@@ -16,7 +16,7 @@ import time
 
 from run import ROOT, Cluster, drain_adbc, drain_duckdb, duckdb
 
-import tpc
+import suites
 from conftest import file_tables
 
 OWN, PEER = "tributary", "duckdb"
@@ -40,9 +40,9 @@ def measure_in_turns(sides, repeat):
 
 
 def compare(directory, texts, compared, repeat, logs):
-    names = tpc.tables(directory)
+    names = suites.tables(directory)
     con = duckdb.connect()
-    tpc.create_views(con, directory)
+    suites.create_views(con, directory)
     results = {}
     with contextlib.ExitStack() as stack:
         cluster = Cluster(logs, [file_tables(directory, names, i, 3) for i in range(3)])
@@ -71,14 +71,14 @@ def show(results):
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("suite", choices=["tpch", "tpcds", "clickbench"])
     parser.add_argument("directory", type=pathlib.Path)
-    parser.add_argument("--suite", choices=["tpcds", "tpch"], default="tpcds")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--only", type=lambda s: s.split(","))
     parser.add_argument("--compare", action="append", default=[])
     parser.add_argument("--json", type=pathlib.Path)
     args = parser.parse_args()
-    texts = tpc.queries(args.suite)
+    texts = suites.queries(args.suite)
     if unknown := set(args.only or ()) - set(texts):
         parser.error(f"no such query: {', '.join(sorted(unknown))}")
     logs = ROOT / ".cache" / "bench-logs"
