@@ -43,7 +43,7 @@ func benchmarkExchange(b *testing.B, size int64) {
 			return s.Fail(err)
 		}
 		for range perScan {
-			if err := s.Send(batch, codec.Filtered, 0); err != nil {
+			if err := s.Send(batch, codec.Filtered, codec.Progress{}); err != nil {
 				return s.Fail(err)
 			}
 		}
@@ -97,7 +97,7 @@ func BenchmarkStrings(b *testing.B) {
 		if err := s.Open(codec.Opened{Mode: codec.Filtered}, spec.OutputSchema()); err != nil {
 			return s.Fail(err)
 		}
-		if err := s.Send(batch, codec.Filtered, 0); err != nil {
+		if err := s.Send(batch, codec.Filtered, codec.Progress{}); err != nil {
 			return s.Fail(err)
 		}
 		return s.End(0)

@@ -173,7 +173,7 @@ func TestExchange(t *testing.T) {
 		if err := s.Heartbeat(7); err != nil {
 			return s.Fail(err)
 		}
-		if err := s.Send(batch, codec.Filtered, 100_000); err != nil {
+		if err := s.Send(batch, codec.Filtered, codec.Progress{RowsScanned: 100_000}); err != nil {
 			return s.Fail(err)
 		}
 		return s.End(123_456)

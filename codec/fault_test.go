@@ -22,7 +22,7 @@ func sendBatches(t testing.TB, n int64, sendErr *error) scanHandler {
 		err := s.Open(codec.Opened{Mode: codec.Filtered, Epoch: "e1"}, spec.OutputSchema())
 		for i := int64(0); i < n && err == nil; i++ {
 			batch := rowsOf(t, memory.DefaultAllocator, i*10, 10, "text")
-			err = s.Send(batch, codec.Filtered, i*10)
+			err = s.Send(batch, codec.Filtered, codec.Progress{RowsScanned: i * 10})
 			batch.Release()
 			if i == 1 && err == nil {
 				err = s.Heartbeat(15)
@@ -172,7 +172,7 @@ func TestRowsOfAnotherShape(t *testing.T) {
 				if err := s.Open(codec.Opened{Mode: tc.mode}, spec.OutputSchema()); err != nil {
 					return s.Fail(err)
 				}
-				if err := s.Send(batch, tc.mode, 0); err != nil {
+				if err := s.Send(batch, tc.mode, codec.Progress{}); err != nil {
 					return s.Fail(err)
 				}
 				return s.End(0)

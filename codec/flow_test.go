@@ -34,7 +34,7 @@ func TestCreditExhaustionAndResume(t *testing.T) {
 		err := s.Open(codec.Opened{Mode: codec.Filtered}, spec.OutputSchema())
 		for i := 0; i < 5 && err == nil; i++ {
 			batch := rowsOf(t, memory.DefaultAllocator, int64(i)*10, 10, "text")
-			err = s.Send(batch, codec.Filtered, 0)
+			err = s.Send(batch, codec.Filtered, codec.Progress{})
 			batch.Release()
 			sent <- i
 		}
@@ -77,7 +77,7 @@ func TestBatchLargerThanWindow(t *testing.T) {
 		if err := s.Open(codec.Opened{Mode: codec.Filtered}, spec.OutputSchema()); err != nil {
 			return s.Fail(err)
 		}
-		if err := s.Send(batch, codec.Filtered, 0); err != nil {
+		if err := s.Send(batch, codec.Filtered, codec.Progress{}); err != nil {
 			return s.Fail(err)
 		}
 		return s.End(0)
@@ -97,7 +97,7 @@ func TestGiantRowIsAnError(t *testing.T) {
 		if err := s.Open(codec.Opened{Mode: codec.Filtered}, spec.OutputSchema()); err != nil {
 			return s.Fail(err)
 		}
-		_ = s.Send(batch, codec.Filtered, 0)
+		_ = s.Send(batch, codec.Filtered, codec.Progress{})
 		return s.End(0) // a scanner that forgets the error must not end well
 	})
 	rows, _, err := drain(open(t, client, codec.OpenRequest{}))
@@ -121,7 +121,7 @@ func TestConcurrentSenders(t *testing.T) {
 			wg.Go(func() {
 				for range 10 {
 					batch := rowsOf(t, alloc, 0, 1000, "text")
-					errs[w] = errors.Join(errs[w], s.Send(batch, codec.Filtered, 1000))
+					errs[w] = errors.Join(errs[w], s.Send(batch, codec.Filtered, codec.Progress{RowsScanned: 1000}))
 					batch.Release()
 				}
 			})
@@ -167,7 +167,7 @@ func TestDictionaryAndSchemaChange(t *testing.T) {
 			{codec.Raw, rawBatch("c")}, {codec.Partial, partial}, {codec.Raw, rawBatch("d")},
 		} {
 			if err == nil {
-				err = s.Send(step.rec, step.mode, 0)
+				err = s.Send(step.rec, step.mode, codec.Progress{})
 			}
 		}
 		if err != nil {
@@ -247,7 +247,7 @@ func TestScannerFailure(t *testing.T) {
 				}
 				for i := range after {
 					batch := rowsOf(t, memory.DefaultAllocator, i, 1, "")
-					require.NoError(t, s.Send(batch, codec.Filtered, 0))
+					require.NoError(t, s.Send(batch, codec.Filtered, codec.Progress{}))
 					batch.Release()
 				}
 				return s.Fail(broken)
@@ -331,7 +331,7 @@ func TestEndWithoutOpen(t *testing.T) {
 	client := serve(t, func(s *codec.Session) error {
 		batch := rowsOf(t, memory.DefaultAllocator, 0, 1, "")
 		defer batch.Release()
-		require.Error(t, s.Send(batch, codec.Filtered, 0))
+		require.Error(t, s.Send(batch, codec.Filtered, codec.Progress{}))
 		return s.End(0)
 	})
 	_, _, err := drain(open(t, client, codec.OpenRequest{}))
@@ -346,7 +346,7 @@ func TestBatchesGrow(t *testing.T) {
 		batch := rowsOf(t, memory.DefaultAllocator, 0, 200_000, "some text")
 		defer batch.Release()
 		require.NoError(t, s.Open(codec.Opened{Mode: codec.Filtered}, spec.OutputSchema()))
-		require.NoError(t, s.Send(batch, codec.Filtered, 0))
+		require.NoError(t, s.Send(batch, codec.Filtered, codec.Progress{}))
 		return s.End(0)
 	})
 	s := open(t, client, codec.OpenRequest{BatchBytes: 1 << 20})
@@ -402,11 +402,11 @@ func TestEnoughIsNoFailure(t *testing.T) {
 		batch := rowsOf(t, memory.DefaultAllocator, 0, 10, "text")
 		defer batch.Release()
 		require.NoError(t, s.Open(codec.Opened{Mode: codec.Filtered}, spec.OutputSchema()))
-		require.NoError(t, s.Send(batch, codec.Filtered, 10))
-		require.ErrorIs(t, s.Send(batch, codec.Filtered, 20), codec.ErrEnough)
+		require.NoError(t, s.Send(batch, codec.Filtered, codec.Progress{RowsScanned: 10}))
+		require.ErrorIs(t, s.Send(batch, codec.Filtered, codec.Progress{RowsScanned: 20}), codec.ErrEnough)
 		<-s.Enough()
 		require.Zero(t, s.Remaining())
-		require.ErrorIs(t, s.Send(batch, codec.Filtered, 30), codec.ErrEnough)
+		require.ErrorIs(t, s.Send(batch, codec.Filtered, codec.Progress{RowsScanned: 30}), codec.ErrEnough)
 		return s.End(30)
 	})
 	s := open(t, client, codec.OpenRequest{InitialCredit: 1})

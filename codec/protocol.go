@@ -115,8 +115,17 @@ type Batch struct {
 	// Cost is what the batch costs in credit and in memory: what would have been
 	// sent without compression.
 	Cost int64
-	// RowsScanned is the scanner's progress when it sent the batch.
+	// Progress is the scanner's when it sent the batch.
+	Progress
+}
+
+// Progress is how far a scan has come.
+type Progress struct {
+	// RowsScanned is the number of source rows that were read.
 	RowsScanned int64
+	// RowsPassed is how many of the partial rows sent are of one row each, because
+	// grouping does not reduce the rows; scanners need not count them.
+	RowsPassed int64
 }
 
 // End is the verified end of a stream.

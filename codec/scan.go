@@ -250,7 +250,7 @@ func (s *Scan) batchOf(p *pb.Batch) (*Batch, error) {
 	if p.GetSequence() != b.Sequence {
 		return nil, s.damaged("batch %d arrived in place of batch %d", p.GetSequence(), b.Sequence)
 	}
-	b.RowsScanned = p.GetRowsScanned()
+	b.Progress = Progress{RowsScanned: p.GetRowsScanned(), RowsPassed: p.GetRowsPassed()}
 	var err error
 	b.Mode, err = modeFromProto(p.GetMode())
 	return b, err

@@ -153,10 +153,10 @@ func (s *Session) Open(o Opened, schema *arrow.Schema) error {
 // Send sends a batch, split into pieces of bounded encoded size, and waits for
 // credit. It does not consume the batch; the batch's memory is referenced until
 // it was written. It is safe for concurrent use.
-func (s *Session) Send(batch arrow.RecordBatch, mode Mode, rowsScanned int64) error {
+func (s *Session) Send(batch arrow.RecordBatch, mode Mode, at Progress) error {
 	for piece, err := range ipc.SplitGrowing(batch, s.target.Load, MaxBatchBytes) {
 		if err == nil {
-			err = s.sendPiece(piece, mode, rowsScanned)
+			err = s.sendPiece(piece, mode, at)
 			piece.Release()
 		}
 		if errors.Is(err, ErrEnough) {
@@ -179,8 +179,8 @@ func (s *Session) failed(err error) error {
 	return err
 }
 
-func (s *Session) sendPiece(piece arrow.RecordBatch, mode Mode, rowsScanned int64) error {
-	p, err := s.pack(piece, mode, rowsScanned)
+func (s *Session) sendPiece(piece arrow.RecordBatch, mode Mode, at Progress) error {
+	p, err := s.pack(piece, mode, at)
 	if p == nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (s *Session) sendPiece(piece arrow.RecordBatch, mode Mode, rowsScanned int6
 		return s.gone(err)
 	}
 	granted := time.Now()
-	if err := s.sendBatch(p.frames, piece.NumRows(), rowsScanned); err != nil {
+	if err := s.sendBatch(p.frames, piece.NumRows(), at.RowsScanned); err != nil {
 		return err
 	}
 	if s.req.Compression == CompressAuto {
@@ -218,7 +218,7 @@ type packed struct {
 
 // pack encodes and compresses a batch. When it returns one, batchMu is held: it
 // is the next to be sent.
-func (s *Session) pack(piece arrow.RecordBatch, mode Mode, rowsScanned int64) (*packed, error) {
+func (s *Session) pack(piece arrow.RecordBatch, mode Mode, at Progress) (*packed, error) {
 	s.encMu.Lock()
 	defer s.encMu.Unlock()
 	p := &packed{}
@@ -226,7 +226,7 @@ func (s *Session) pack(piece arrow.RecordBatch, mode Mode, rowsScanned int64) (*
 	if p.frames, err = s.frames(piece); err != nil {
 		return nil, err
 	}
-	if err = s.label(p.frames[len(p.frames)-1], mode, rowsScanned); err != nil {
+	if err = s.label(p.frames[len(p.frames)-1], mode, at); err != nil {
 		releaseFrames(p.frames)
 		return nil, err
 	}
@@ -242,7 +242,7 @@ func (s *Session) pack(piece arrow.RecordBatch, mode Mode, rowsScanned int64) (*
 }
 
 // label compresses the frame of a batch and says what it is.
-func (s *Session) label(f *frame, mode Mode, rowsScanned int64) error {
+func (s *Session) label(f *frame, mode Mode, at Progress) error {
 	how := Compression(s.compress.Load())
 	if s.req.Compression == CompressAuto && f.bodyLen() > maxAutoBlock {
 		how = CompressNone
@@ -252,7 +252,7 @@ func (s *Session) label(f *frame, mode Mode, rowsScanned int64) error {
 		return err
 	}
 	f.data.AppMetadata, err = encodeMessage(&pb.ServerMessage{Message: &pb.ServerMessage_Batch{Batch: &pb.Batch{
-		Mode: modeToProto(mode), Sequence: s.sequence, RowsScanned: rowsScanned,
+		Mode: modeToProto(mode), Sequence: s.sequence, RowsScanned: at.RowsScanned, RowsPassed: at.RowsPassed,
 		Compression: how.toProto(), BodyBytes: f.plain,
 	}}})
 	s.sequence++

@@ -119,7 +119,7 @@ type directSink struct {
 	scanner *Scanner
 }
 
-func (p *directSink) send(batch arrow.RecordBatch, scanned int64) error {
+func (p *directSink) send(batch arrow.RecordBatch, scanned codec.Progress) error {
 	columns := make([]arrow.Array, len(p.read.Columns))
 	for i, at := range p.read.Columns {
 		column, err := widen.Array(batch.Column(at), p.read.Schema.Field(i).Type, p.scanner.cfg.Alloc)

@@ -6,10 +6,12 @@ import (
 	"io"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown"
 	"github.com/tributary-db/tributary/pushdown/run"
 	"github.com/tributary-db/tributary/pushdown/status"
@@ -33,6 +35,8 @@ type job struct {
 	shared     *run.Runner
 	sharedMu   sync.Mutex
 	sharedRows bool
+	// passed are rows that the workers did not group, though they should.
+	passed atomic.Int64
 	// hold keeps groups in the workers' tables, for a reduction at the end.
 	hold bool
 	// unique: the source expects groups of about one row.
@@ -268,7 +272,9 @@ func (j *job) process(batch arrow.RecordBatch, runner *run.Runner) error {
 	if runner == nil {
 		return j.merge(batch)
 	}
+	before := runner.Passed()
 	results, err := runner.Push(batch)
+	j.passed.Add(runner.Passed() - before)
 	if j.hold && len(results) > 0 {
 		j.sharedMu.Lock()
 		j.shared.Partial()
@@ -332,5 +338,5 @@ func (j *job) send(batch arrow.RecordBatch) error {
 	if batch.NumRows() == 0 {
 		return nil
 	}
-	return j.out.send(batch, j.feed.rowsScanned())
+	return j.out.send(batch, codec.Progress{RowsScanned: j.feed.rowsScanned(), RowsPassed: j.passed.Load()})
 }

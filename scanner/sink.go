@@ -18,7 +18,7 @@ var errEnough = errors.New("no more rows are wanted")
 // sink takes the results of a scan; it is safe for concurrent use. send does
 // not keep the batch, and returns errEnough after the last row wanted.
 type sink interface {
-	send(batch arrow.RecordBatch, rowsScanned int64) error
+	send(batch arrow.RecordBatch, at codec.Progress) error
 }
 
 // quota is the number of rows still wanted: the limit of the spec, or less once
@@ -82,12 +82,12 @@ type exchange struct {
 	metrics *metrics
 }
 
-func (x *exchange) send(batch arrow.RecordBatch, rowsScanned int64) error {
+func (x *exchange) send(batch arrow.RecordBatch, at codec.Progress) error {
 	if !x.quota.hear(x.session.Remaining()) {
 		return errEnough
 	}
 	return x.quota.cut(batch, func(b arrow.RecordBatch) error {
-		if err := x.session.Send(b, x.mode, rowsScanned); errors.Is(err, codec.ErrEnough) {
+		if err := x.session.Send(b, x.mode, at); errors.Is(err, codec.ErrEnough) {
 			return errEnough
 		} else if err != nil {
 			return err
@@ -109,7 +109,7 @@ func newDownload(stream flight.FlightService_DoGetServer, schema *arrow.Schema, 
 	return &download{out: out, target: s.cfg.BatchBytes, metrics: s.metrics}, err
 }
 
-func (d *download) send(batch arrow.RecordBatch, _ int64) error {
+func (d *download) send(batch arrow.RecordBatch, _ codec.Progress) error {
 	for piece, err := range ipc.SplitByBytes(batch, d.target, codec.MaxBatchBytes) {
 		if err != nil {
 			return err

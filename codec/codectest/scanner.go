@@ -117,7 +117,7 @@ func send(session *codec.Session, batches []arrow.RecordBatch, rows int64, err e
 	spec := session.Request().Spec
 	for _, b := range batches {
 		if err == nil {
-			err = session.Send(b, codec.ModeOf(&spec), rows)
+			err = session.Send(b, codec.ModeOf(&spec), codec.Progress{RowsScanned: rows})
 		}
 		b.Release()
 	}

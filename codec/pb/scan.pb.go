@@ -789,8 +789,11 @@ type Batch struct {
 	Sequence    uint64                 `protobuf:"varint,2,opt,name=sequence,proto3" json:"sequence,omitempty"`
 	RowsScanned int64                  `protobuf:"varint,3,opt,name=rows_scanned,json=rowsScanned,proto3" json:"rows_scanned,omitempty"`
 	// How the body is compressed, and its length when it is not.
-	Compression   Compression `protobuf:"varint,4,opt,name=compression,proto3,enum=tributary.v1.Compression" json:"compression,omitempty"`
-	BodyBytes     int64       `protobuf:"varint,5,opt,name=body_bytes,json=bodyBytes,proto3" json:"body_bytes,omitempty"`
+	Compression Compression `protobuf:"varint,4,opt,name=compression,proto3,enum=tributary.v1.Compression" json:"compression,omitempty"`
+	BodyBytes   int64       `protobuf:"varint,5,opt,name=body_bytes,json=bodyBytes,proto3" json:"body_bytes,omitempty"`
+	// Of the partial rows sent so far, those that are of one row each because grouping
+	// does not reduce the rows.
+	RowsPassed    int64 `protobuf:"varint,6,opt,name=rows_passed,json=rowsPassed,proto3" json:"rows_passed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -856,6 +859,13 @@ func (x *Batch) GetCompression() Compression {
 func (x *Batch) GetBodyBytes() int64 {
 	if x != nil {
 		return x.BodyBytes
+	}
+	return 0
+}
+
+func (x *Batch) GetRowsPassed() int64 {
+	if x != nil {
+		return x.RowsPassed
 	}
 	return 0
 }
@@ -1032,14 +1042,16 @@ const file_tributary_v1_scan_proto_rawDesc = "" +
 	"\x04mode\x18\x02 \x01(\x0e2\x12.tributary.v1.ModeR\x04mode\x12\x14\n" +
 	"\x05epoch\x18\x03 \x01(\tR\x05epoch\x12\x17\n" +
 	"\ascan_id\x18\x04 \x01(\tR\x06scanId\x12#\n" +
-	"\rtable_version\x18\x05 \x01(\tR\ftableVersion\"\xca\x01\n" +
+	"\rtable_version\x18\x05 \x01(\tR\ftableVersion\"\xeb\x01\n" +
 	"\x05Batch\x12&\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x12.tributary.v1.ModeR\x04mode\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x04R\bsequence\x12!\n" +
 	"\frows_scanned\x18\x03 \x01(\x03R\vrowsScanned\x12;\n" +
 	"\vcompression\x18\x04 \x01(\x0e2\x19.tributary.v1.CompressionR\vcompression\x12\x1d\n" +
 	"\n" +
-	"body_bytes\x18\x05 \x01(\x03R\tbodyBytes\".\n" +
+	"body_bytes\x18\x05 \x01(\x03R\tbodyBytes\x12\x1f\n" +
+	"\vrows_passed\x18\x06 \x01(\x03R\n" +
+	"rowsPassed\".\n" +
 	"\tHeartbeat\x12!\n" +
 	"\frows_scanned\x18\x01 \x01(\x03R\vrowsScanned\"\x91\x01\n" +
 	"\x03End\x12\x12\n" +

@@ -26,6 +26,7 @@ type grouper struct {
 	rows    int64 // grouped since the table was empty
 	probed  bool  // this filling of the table was found to reduce
 	passing int64 // rows still to pass through
+	passed  int64 // rows that went out as groups of one row, about
 	backoff int64 // rows to pass through next time
 }
 
@@ -60,6 +61,7 @@ func (g *grouper) pushPiece(batch arrow.RecordBatch, sel []int32) ([]arrow.Recor
 	}
 	if g.passing > 0 {
 		g.passing -= n
+		g.passed += n
 		return g.table.PassThrough(batch, sel)
 	}
 	return g.grouped(n, g.table.Update(batch, sel))
@@ -128,6 +130,7 @@ func (g *grouper) grouped(n int64, err error) ([]arrow.RecordBatch, error) {
 	}
 	if g.rows >= g.probe && !g.probed {
 		g.passing = g.backoff
+		g.passed += int64(g.table.Groups())
 		g.backoff = min(2*g.backoff, maxPassRows)
 		return g.finish()
 	}

@@ -89,11 +89,15 @@ func TestRowsPassThroughWhileGroupingDoesNotReduce(t *testing.T) {
 	distinct := func(int) int { next++; return next }
 	one := func(int) int { return 1 }
 	require.Empty(t, push(t, r, keys(mem, probe/2, distinct)), "too early to tell")
+	require.Zero(t, r.Passed())
 	require.Len(t, push(t, r, keys(mem, probe/2, distinct)), probe, "the table goes out")
+	require.EqualValues(t, probe, r.Passed())
 	for range 8 { // equal rows pass as well: nobody looks at them
 		require.Len(t, push(t, r, keys(mem, probe, one)), probe)
 	}
+	require.EqualValues(t, 9*probe, r.Passed())
 	require.Empty(t, push(t, r, keys(mem, probe, one)), "grouping is tried again")
+	require.EqualValues(t, 9*probe, r.Passed())
 	require.Empty(t, push(t, r, keys(mem, probe, distinct)), "it has been found to reduce")
 	out, err := r.Finish()
 	require.Len(t, taken(t, out, err), probe+1)

@@ -170,6 +170,15 @@ func (r *Runner) Elsewhere() {
 	}
 }
 
+// Passed is how many of the rows that the runner returned so far are partial rows of
+// about one row each, because grouping does not reduce the rows.
+func (r *Runner) Passed() int64 {
+	if g, ok := r.rest.(*grouper); ok {
+		return g.passed
+	}
+	return 0
+}
+
 // Done reports that the limit is reached: more input changes nothing.
 func (r *Runner) Done() bool { return r.rest.done() }
 

@@ -8,7 +8,7 @@ import (
 
 // OptionalRules are the names of the rules that a session can do without.
 func OptionalRules() []string {
-	var names []string
+	names := []string{plan.PartialAggregation} // a choice between plans, no rule over one
 	for _, r := range Rules() {
 		if NeededRule(r.Name()) == "" {
 			names = append(names, r.Name())

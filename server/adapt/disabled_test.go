@@ -13,7 +13,7 @@ import (
 // any rule nothing is waited for.
 func TestEachRuleCanBeDisabled(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, []string{"broadcast_join", "empty_propagation", "late_filter", "semi_join_filter"}, adapt.OptionalRules())
+	require.Equal(t, []string{"broadcast_join", "empty_propagation", "late_filter", "partial_aggregation", "semi_join_filter"}, adapt.OptionalRules())
 	require.NotEmpty(t, adapt.NeededRule("check"))
 	for _, c := range []struct {
 		disabled []string

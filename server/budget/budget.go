@@ -117,7 +117,7 @@ func (b *Budget) Admit(ctx context.Context, user string, engine bool) (*Query, e
 // Engine waits, in turn, for the engine's memory, for a query that was admitted
 // without. What it has read meanwhile it keeps.
 func (q *Query) Engine(ctx context.Context) error {
-	if q == nil {
+	if q == nil || q.hasEngine() {
 		return nil
 	}
 	w := &waiter{user: q.user, bytes: q.budget.cfg.EngineMemory, admitted: true, ready: make(chan struct{})}
@@ -133,6 +133,12 @@ func (q *Query) Engine(ctx context.Context) error {
 		return status.New(status.Canceled, "the query has ended")
 	}
 	return nil
+}
+
+func (q *Query) hasEngine() bool {
+	q.budget.mu.Lock()
+	defer q.budget.mu.Unlock()
+	return q.engine > 0
 }
 
 // enter waits until there is room for w.

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -221,12 +222,11 @@ func selected(b arrow.RecordBatch, schema *arrow.Schema, columns []int) arrow.Re
 
 // Rounds are the decisions taken so far while the query ran.
 func (s *Stream) Rounds() []adapt.Round {
-	a, ok := s.source.(*adaptive)
-	if !ok {
-		return nil
+	q, source := s.running()
+	if a, ok := source.(*adaptive); ok {
+		if later := a.rounds.Load(); later != nil {
+			return slices.Concat(q.decided(), *later)
+		}
 	}
-	if rounds := a.rounds.Load(); rounds != nil {
-		return *rounds
-	}
-	return nil
+	return q.decided()
 }

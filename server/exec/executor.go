@@ -118,12 +118,17 @@ type Options struct {
 
 // Run starts p. The stream must be closed; it fails when ctx ends.
 func (e *Executor) Run(ctx context.Context, queryID string, p *plan.Plan, opts Options) (*Stream, error) {
+	p, rounds := e.choose(p, opts.Adaptive)
 	share, err := e.cfg.Budget.Admit(ctx, opts.User, p.Kind == plan.Original || p.Kind == plan.Residual && !e.merges(p))
 	if err != nil {
 		return nil, err
 	}
 	q := newQuery(ctx, e, queryID, p, opts)
 	q.budget = share
+	q.rounds = rounds
+	for _, r := range rounds {
+		e.metrics.round(r)
+	}
 	source, err := q.start()
 	if err != nil {
 		err = q.explain(err)

@@ -10,6 +10,7 @@ func (o *openScan) learn() {
 	s := o.scan
 	if s.query.learns() && !s.narrowed && int(o.complete.Load()) == len(s.plan.Targets) && !o.slots.used() {
 		s.query.exec.feedback.Learn(s.plan, o.rows.Load())
+		s.query.exec.feedback.LearnGroups(s.plan, s.scanned(), o.rows.Load())
 	}
 }
 

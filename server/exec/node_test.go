@@ -217,7 +217,7 @@ func (s *serving) send(batches []arrow.RecordBatch, mode codec.Mode) error {
 	var failed error
 	for _, b := range batches {
 		if failed == nil {
-			failed = s.session.Send(b, mode, s.rows)
+			failed = s.session.Send(b, mode, codec.Progress{RowsScanned: s.rows})
 			s.node.sent.Add(b.NumRows())
 		}
 		b.Release()

@@ -45,10 +45,12 @@ type openScan struct {
 	whole   atomic.Bool // all rows have been queued
 	// complete are the targets that were read to their end.
 	complete atomic.Int64
-	streams  sync.WaitGroup
-	done     chan struct{} // closed when the streams have ended
-	leaving  sync.Once
-	closing  sync.Once
+	// ungrouped are rows that scanners did not group, though they should.
+	ungrouped atomic.Int64
+	streams   sync.WaitGroup
+	done      chan struct{} // closed when the streams have ended
+	leaving   sync.Once
+	closing   sync.Once
 }
 
 // open starts the streams of a scan. They end when ctx or the query ends.

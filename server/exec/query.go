@@ -9,6 +9,7 @@ import (
 
 	"github.com/tributary-db/tributary/codec"
 	"github.com/tributary-db/tributary/pushdown/status"
+	"github.com/tributary-db/tributary/server/adapt"
 	"github.com/tributary-db/tributary/server/budget"
 	"github.com/tributary-db/tributary/server/plan"
 )
@@ -25,15 +26,23 @@ type query struct {
 	scans  []*remoteScan
 	window int64 // credit of one stream, at most
 	budget *budget.Query
+	parent context.Context
+	begun  time.Time
 
 	mu     sync.Mutex
 	failed error // the first failure of a scan
 	opened []*openScan
 	closed bool
+	// See ungrouped.go: rows may have been seen; the query is, or was, run in another
+	// way, and how; what was decided.
+	yielded   bool
+	regrouped bool
+	other     *plan.Plan
+	rounds    []adapt.Round
 }
 
 func newQuery(ctx context.Context, e *Executor, id string, p *plan.Plan, opts Options) *query {
-	q := &query{id: id, exec: e, plan: p, opts: opts}
+	q := &query{id: id, exec: e, plan: p, opts: opts, parent: ctx, begun: time.Now()}
 	q.ctx, q.cancel = context.WithCancelCause(quiet{ctx})
 	streams := 0
 	for _, s := range p.Scans {
@@ -147,8 +156,14 @@ func (q *query) settle() {
 	}
 }
 
-// close stops every scan and waits for its goroutines.
+// close stops every scan, waits for its goroutines, and gives back what the query
+// was admitted with.
 func (q *query) close() {
+	q.end()
+	q.budget.Close()
+}
+
+func (q *query) end() {
 	q.mu.Lock()
 	q.closed = true
 	opened := q.opened
@@ -158,5 +173,4 @@ func (q *query) close() {
 	for _, o := range opened {
 		o.close()
 	}
-	q.budget.Close()
 }

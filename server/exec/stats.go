@@ -26,6 +26,15 @@ func (q *query) stats() plan.Stats {
 	return all
 }
 
+// scanned is the number of rows that scanners read for the scan.
+func (s *remoteScan) scanned() int64 {
+	sum := int64(0)
+	for _, t := range s.stats {
+		sum += t.snapshot().RowsScanned
+	}
+	return sum
+}
+
 // targetStats collects plan.TargetStats. A scan that is opened several times adds up.
 type targetStats struct {
 	width   int64 // estimated bytes of a source row

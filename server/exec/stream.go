@@ -20,15 +20,31 @@ type source interface {
 
 // Stream is the result of a running plan. Next is for one goroutine at a time.
 type Stream struct {
-	query  *query
-	source source
 	ended  error // what Next returned at the end
 	close  sync.Once
 	closed error // what Close returned
+
+	mu      sync.Mutex // held where the two change
+	query   *query
+	source  source
+	closing bool
+}
+
+// running are the query and what yields its rows.
+func (s *Stream) running() (*query, source) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.query, s.source
+}
+
+// Plan is what runs: the plan that was given to Run, or another one for the same rows.
+func (s *Stream) Plan() *plan.Plan {
+	q, _ := s.running()
+	return q.plan
 }
 
 // Schema is the schema that the plan promised.
-func (s *Stream) Schema() *arrow.Schema { return s.query.plan.Schema }
+func (s *Stream) Schema() *arrow.Schema { return s.Plan().Schema }
 
 // Next returns the next batch, which the caller releases, or io.EOF after the
 // last one. A stream that has failed stays failed.
@@ -36,14 +52,24 @@ func (s *Stream) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	if s.ended != nil {
 		return nil, s.ended
 	}
-	batch, err := s.source.Next(ctx)
-	if err == nil {
+	q, source := s.running()
+	batch, err := source.Next(ctx)
+	if err == nil && q.yield() {
 		return batch, nil
 	}
-	if failed := s.query.failure(); failed != nil || !errors.Is(err, io.EOF) {
-		err = s.query.explain(err)
+	if err == nil {
+		batch.Release()
 	}
-	if s.query.ctx.Err() != nil || errors.Is(err, io.EOF) {
+	if other := q.instead(); other != nil {
+		if s.ended = s.regroup(ctx, other); s.ended != nil {
+			return nil, s.ended
+		}
+		return s.Next(ctx)
+	}
+	if failed := q.failure(); failed != nil || !errors.Is(err, io.EOF) {
+		err = q.explain(err)
+	}
+	if q.ctx.Err() != nil || errors.Is(err, io.EOF) {
 		s.ended = err
 	}
 	return nil, err
@@ -53,16 +79,23 @@ func (s *Stream) Next(ctx context.Context) (arrow.RecordBatch, error) {
 // left. It may be called again.
 func (s *Stream) Close() error {
 	s.close.Do(func() {
+		s.mu.Lock()
+		s.closing = true
+		q, source := s.query, s.source
+		s.mu.Unlock()
 		if errors.Is(s.ended, io.EOF) {
-			s.query.settle()
+			q.settle()
 		}
 		// The scans first: the engine may wait in one of them.
-		s.query.stop()
-		s.closed = s.source.Close()
-		s.query.close()
+		q.stop()
+		s.closed = source.Close()
+		q.close()
 	})
 	return s.closed
 }
 
 // Stats tells what the scans have done so far.
-func (s *Stream) Stats() plan.Stats { return s.query.stats() }
+func (s *Stream) Stats() plan.Stats {
+	q, _ := s.running()
+	return q.stats()
+}

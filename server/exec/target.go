@@ -180,7 +180,8 @@ type attempt struct {
 	open    *openScan
 	target  *plan.Target
 	stats   streamStats
-	started bool // a batch has arrived
+	started bool  // a batch has arrived
+	passed  int64 // Progress.RowsPassed so far
 	// confirmed: the scanner still has the version that the target relies on.
 	confirmed bool
 }
@@ -266,6 +267,8 @@ func (a *attempt) pump(ctx context.Context, scan *codec.Scan, p *processor, cred
 		}
 		a.started = true
 		a.stats.batch(batch, &p.work.remote)
+		a.open.passed(batch.RowsPassed - a.passed)
+		a.passed = batch.RowsPassed
 		out, err := p.add(batch)
 		batch.Record.Release()
 		if err != nil {

@@ -56,7 +56,8 @@ type Plan struct {
 	// Reasons say why the plan is on a low rung.
 	Reasons []string
 
-	ids map[*Scan]*RemoteScan
+	ids    map[*Scan]*RemoteScan
+	middle Node // before aggregates moved
 }
 
 // RemoteScan is one scan of the plan, divided among scanners.

@@ -145,15 +145,20 @@ func (p *Plan) residual(root Node, snap *catalog.Snapshot) error {
 		return err
 	}
 	first, second := phases(p.Options.rules())
-	middle, fired, err := applyRules(root, first)
+	var err error
+	if p.middle, p.Fired, err = applyRules(root, first); err != nil {
+		return err
+	}
+	return p.finish(second)
+}
+
+// finish moves aggregates, and what follows them, and renders what is left.
+func (p *Plan) finish(rules []Rule) error {
+	root, fired, err := applyRules(p.middle, rules)
 	if err != nil {
 		return err
 	}
-	root, later, err := applyRules(middle, second)
-	if err != nil {
-		return err
-	}
-	p.Root, p.Fired = root, slices.Concat(fired, later)
+	p.Root, p.Fired = root, slices.Concat(p.Fired, fired)
 	if err := p.remote(); err != nil {
 		return err
 	}
@@ -164,7 +169,7 @@ func (p *Plan) residual(root Node, snap *catalog.Snapshot) error {
 	p.Kind, p.Merge = Residual, p.merge()
 	p.Residual, err = Render(p.Root, fieldNames(p.Schema), p.scanSQL)
 	if err == nil {
-		p.Broadcast = p.broadcast(middle, second)
+		p.Broadcast = p.broadcast(p.middle, rules)
 	}
 	return status.Wrap(status.Unimplemented, err, "the plan has no SQL form")
 }
@@ -182,7 +187,7 @@ func (p *Plan) fallback(bound *Bound, snap *catalog.Snapshot, why error) (*Plan,
 	if err := usableTables(read.federated, snap); err != nil {
 		return nil, err
 	}
-	p.Root, p.Scans, p.Fired, p.ids, p.Residual, p.Merge, p.Broadcast = nil, nil, nil, nil, "", nil, nil
+	p.Root, p.Scans, p.Fired, p.ids, p.middle, p.Residual, p.Merge, p.Broadcast = nil, nil, nil, nil, nil, "", nil, nil
 	if len(read.federated) == 0 {
 		p.Kind = Local
 		return p, nil

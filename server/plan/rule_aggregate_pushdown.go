@@ -10,17 +10,17 @@ var _ Rule = aggregatePushdown{}
 
 // aggregatePushdown splits an aggregate over one table into partial aggregates
 // in the scan and a final aggregate above it.
-type aggregatePushdown struct{}
+type aggregatePushdown struct{ left ungrouped }
 
 // Name is "aggregate_pushdown".
 func (aggregatePushdown) Name() string { return "aggregate_pushdown" }
 
 // Apply splits every aggregate that can be split; the scans below the others
 // learn why not. Those over joins have a rule of their own.
-func (aggregatePushdown) Apply(root Node) (Node, bool, error) {
+func (r aggregatePushdown) Apply(root Node) (Node, bool, error) {
 	out := Transform(root, func(n Node) Node {
 		if a, ok := n.(*Aggregate); ok && !isFinal(a) && !overJoin(a.Input) {
-			return pushAggregate(a)
+			return pushAggregate(a, r.left)
 		}
 		return n
 	})
@@ -33,8 +33,8 @@ func isFinal(a *Aggregate) bool {
 	return ok && s.Partial != nil
 }
 
-func pushAggregate(a *Aggregate) Node {
-	final, err := splitAggregate(a)
+func pushAggregate(a *Aggregate, left ungrouped) Node {
+	final, err := splitAggregate(a, left)
 	if err == nil {
 		return final
 	}
@@ -43,7 +43,7 @@ func pushAggregate(a *Aggregate) Node {
 	return &c
 }
 
-func splitAggregate(a *Aggregate) (Node, error) {
+func splitAggregate(a *Aggregate, left ungrouped) (Node, error) {
 	v, why := viewOf(a.Input)
 	if v == nil {
 		return nil, notPushed("%s", why)
@@ -56,7 +56,10 @@ func splitAggregate(a *Aggregate) (Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = specOf(b.scan())
+	spec, err := specOf(b.scan())
+	if err == nil {
+		err = left.check(spec)
+	}
 	return final, err
 }
 

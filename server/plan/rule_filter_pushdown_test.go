@@ -41,7 +41,7 @@ func TestFilterStaysAboveReducedScans(t *testing.T) {
 	filter := []Expr{greater(column(0, "INTEGER"), 3)}
 	requireApplied(t, filterPushdown{}, &Filter{Input: limited, Conjuncts: filter}, "Filter (#0 > 3)", "  Scan main.u [a, s, v] limit=5")
 	requireApplied(t, filterPushdown{}, &Filter{Input: grouped, Conjuncts: filter}, "Filter (#0 > 3)", "  Scan main.u partial keys=[a] aggregates=[]")
-	sum, err := splitAggregate(&Aggregate{Input: limited, Aggregates: []Expr{&AggCall{Name: "count_star", Result: "BIGINT"}}})
+	sum, err := splitAggregate(&Aggregate{Input: limited, Aggregates: []Expr{&AggCall{Name: "count_star", Result: "BIGINT"}}}, nil)
 	require.Nil(t, sum)
 	require.ErrorContains(t, err, "LIMIT")
 }

@@ -17,13 +17,13 @@ import (
 // its end first and adds what was measured.
 func (s *Service) explain(run *running, st *Statement) (Stream, error) {
 	remembered := s.cfg.Executor.Remembered(st.plan, st.Settings.Adaptive) // before Analyze adds to it
-	text := func() string { return st.plan.Explain() + remembered }
+	text := func() string { return s.cfg.Executor.Choose(st.plan, st.Settings.Adaptive).Explain() + remembered }
 	if st.Command.Analyze {
 		if err := s.analyze(run, st); err != nil {
 			return nil, err
 		}
 		text = func() string {
-			return st.plan.ExplainAnalyze(run.stream.Stats()) + remembered + adapt.Text(run.stream.Rounds())
+			return run.stream.Plan().ExplainAnalyze(run.stream.Stats()) + remembered + adapt.Text(run.stream.Rounds())
 		}
 	}
 	return newTextStream(st.Schema, s.cfg.Alloc, strings.Split(strings.TrimRight(text()+st.partsText(), "\n"), "\n")), nil
