@@ -33,7 +33,7 @@ func TestDisabledRulesSetting(t *testing.T) {
 		require.Equal(t, status.InvalidArgument, status.CodeOf(err))
 		require.ErrorContains(t, err, text)
 		require.ErrorContains(t, err, "aggregate_pushdown, column_pruning")
-		require.ErrorContains(t, err, "empty_propagation, late_filter, semi_join_filter")
+		require.ErrorContains(t, err, "empty_propagation, late_filter, partial_aggregation, semi_join_filter")
 	}
 	require.Equal(t, plan.Disabled(""), s.DisabledRules, "what is refused changes nothing")
 }
