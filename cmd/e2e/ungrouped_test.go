@@ -39,16 +39,18 @@ func uniquePart(from int64) memsource.Partition {
 	return part
 }
 
-// uniqueCluster has the table on two scanners.
+// uniqueCluster has the table on two scanners. Only the coordinator allocates by mem: a
+// frame of a stream that is cancelled while it is sent gRPC leaves to the collector.
 func uniqueCluster(t *testing.T, mem memory.Allocator) (*server.Coordinator, *memsource.Source) {
-	var nodes []node
+	cfg := server.Config{Alloc: mem}
 	var last *memsource.Source
 	for i := range int64(2) {
 		src, err := memsource.New(uniqueSchema, []memsource.Partition{uniquePart(i * uniqueRows)})
 		require.NoError(t, err)
-		nodes, last = append(nodes, node{name: fmt.Sprintf("s%d", i), tables: []scanner.Table{{Name: "t", Source: src}}}), src
+		n := node{name: fmt.Sprintf("s%d", i), tables: []scanner.Table{{Name: "t", Source: src}}}
+		cfg.Scanners, last = append(cfg.Scanners, startScanner(t, n, memory.DefaultAllocator)), src
 	}
-	return startCluster(t, nodes, mem), last
+	return startCoordinator(t, cfg), last
 }
 
 // TestGroupsThatReduceNothing: scanners find that there is a group per row, the query
