@@ -1,6 +1,8 @@
 package adapt_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,4 +44,18 @@ func disabledGraph(t *testing.T, disabled ...string) *adapt.Graph {
 	p, err := e.planner.Plan(t.Context(), `SELECT t.b FROM t JOIN u ON t.a = u.a JOIN v ON u.b = v.b`, e.snap, plan.Options{Disabled: plan.Disable(disabled...)})
 	require.NoError(t, err)
 	return adapt.New(p, adapt.Always, []int64{-1, -1, -1})
+}
+
+// TestPlansOfVeryManyScansAreNotAdapted: to look at them would take longer than to
+// run them.
+func TestPlansOfVeryManyScansAreNotAdapted(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, smallTables(t)...)
+	for parts, adapted := range map[int]bool{3: true, 600: false} {
+		sql := "SELECT u.b FROM u JOIN (SELECT a FROM t" + strings.Repeat(" UNION ALL SELECT a FROM t", parts-1) + ") x ON u.a = x.a"
+		p, err := e.planner.Plan(t.Context(), sql, e.snap, plan.Options{})
+		require.NoError(t, err)
+		require.Len(t, p.Scans, parts+1)
+		require.Equal(t, adapted, adapt.New(p, adapt.Always, slices.Repeat([]int64{-1}, parts+1)) != nil, parts)
+	}
 }

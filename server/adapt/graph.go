@@ -36,12 +36,16 @@ type Change struct {
 	Told []int
 }
 
+// maxScans bounds the scans of a plan that is adapted: what each of them makes
+// needless is asked of the whole plan.
+const maxScans = 512
+
 // New returns the graph of a plan, or nil when no scan is worth waiting for or
 // listening to.
 // estimates are the rows that the scans are expected to yield, -1 for unknown.
 func New(p *plan.Plan, mode Mode, estimates []int64) *Graph {
 	rules := enabled(p.Options.Disabled)
-	if mode != On && mode != Always && mode != Late || p.Kind != plan.Residual || len(p.Scans) < 2 || rules == nil {
+	if mode != On && mode != Always && mode != Late || p.Kind != plan.Residual || len(p.Scans) < 2 || len(p.Scans) > maxScans || rules == nil {
 		return nil
 	}
 	scans := plan.Scans(p.Root)
