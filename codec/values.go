@@ -2,6 +2,7 @@ package codec
 
 import (
 	"bytes"
+	"encoding/binary"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/scalar"
@@ -28,7 +29,7 @@ func encodeValues(values []pushdown.Literal) ([][]byte, error) {
 	var of arrow.DataType
 	for i, v := range values {
 		if n, ok := signed(v.Value); ok && of != nil && v.Value.DataType() == of {
-			if cap(block)-len(block) < len(prefix)+2*maxVarint {
+			if cap(block)-len(block) < len(prefix)+2*binary.MaxVarintLen64 {
 				block = make([]byte, 0, 16<<10)
 			}
 			begun := len(block)
@@ -49,9 +50,6 @@ func encodeValues(values []pushdown.Literal) ([][]byte, error) {
 	}
 	return out, nil
 }
-
-// maxVarint is the length of the longest varint.
-const maxVarint = 10
 
 // signed is the value of an integer or a date as a Literal has it.
 func signed(s scalar.Scalar) (n int64, ok bool) {

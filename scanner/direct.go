@@ -119,7 +119,7 @@ type directSink struct {
 	scanner *Scanner
 }
 
-func (p *directSink) send(batch arrow.RecordBatch, scanned codec.Progress) error {
+func (p *directSink) send(batch arrow.RecordBatch, progress codec.Progress) error {
 	columns := make([]arrow.Array, len(p.read.Columns))
 	for i, at := range p.read.Columns {
 		column, err := widen.Array(batch.Column(at), p.read.Schema.Field(i).Type, p.scanner.cfg.Alloc)
@@ -131,5 +131,5 @@ func (p *directSink) send(batch arrow.RecordBatch, scanned codec.Progress) error
 	}
 	out := array.NewRecordBatch(p.read.Schema, columns, batch.NumRows())
 	defer out.Release()
-	return p.download.send(out, scanned)
+	return p.download.send(out, progress)
 }

@@ -26,12 +26,17 @@ func comparable(s *plan.RemoteScan) bool {
 
 // recalledBy are those of the scan and of its shape.
 func recalledBy(s *plan.RemoteScan) (exact, shape memoryKey) {
-	table := tableHash(s)
+	exact = exactly(s)
 	asked := yieldOf(&s.Spec)
-	exact = memoryKey{table, asked.Hash()}
 	text := pushdown.FilterShape(asked.Filter)
 	asked.Filter = nil
-	return exact, memoryKey{table, xxh3.HashString(strconv.FormatUint(asked.Hash(), 16) + " shape " + text)}
+	return exact, memoryKey{exact.table, xxh3.HashString(strconv.FormatUint(asked.Hash(), 16) + " shape " + text)}
+}
+
+// exactly is that of the scan alone.
+func exactly(s *plan.RemoteScan) memoryKey {
+	asked := yieldOf(&s.Spec)
+	return memoryKey{tableHash(s), asked.Hash()}
 }
 
 // yieldOf is the part of a specification on which the number of rows depends

@@ -36,10 +36,13 @@ type Round struct {
 	Why []string `json:"why,omitempty"`
 }
 
-func (g *Graph) round(fact string) Round {
+// newRound is a round of a query that began at a time.
+func newRound(begun time.Time, before plan.Node, fact string) Round {
 	now := time.Now()
-	return Round{At: now, Elapsed: now.Sub(g.begun), Fact: fact, Before: clip(plan.Print(g.root))}
+	return Round{At: now, Elapsed: now.Sub(begun), Fact: fact, Before: clip(plan.Print(before))}
 }
+
+func (g *Graph) round(fact string) Round { return newRound(g.begun, g.root, fact) }
 
 // record keeps a round with what changed.
 func (g *Graph) record(r Round, c Change) {

@@ -47,11 +47,12 @@ func (g *Graph) Heard(i int, keys map[int]*Keys, rows, bytes int64) (Change, err
 
 // Listens reports whether the keys of a stage that the engine reads are worth
 // looking at. A limit yields other rows each time that it is read.
-func (g *Graph) Listens(i int) bool {
+func (g *Graph) Listens(i int) bool { return g.listens(i, g.expected()) }
+
+func (g *Graph) listens(i int, sizes []int64) bool {
 	if g.abandoned || g.facts[i].State.ended() || plan.Scans(g.root)[i].Limit != pushdown.NoLimit {
 		return false
 	}
-	sizes := g.expected()
 	return slices.ContainsFunc(g.edges, func(e Edge) bool {
 		return e.From == i && !g.facts[e.To].State.ended() && (g.mode != On || e.sharp() && outweighs(sizes[e.To], sizes[i]))
 	})
@@ -64,8 +65,9 @@ func (g *Graph) Ahead(i int) bool {
 }
 
 func (g *Graph) listensToAny() bool {
+	sizes := g.expected()
 	for i := range g.facts {
-		if g.Listens(i) {
+		if g.listens(i, sizes) {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package adapt
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/tributary-db/tributary/server/plan"
 )
@@ -34,9 +35,10 @@ func UngroupedSoFar(s *plan.RemoteScan, arrived, passed int64) bool {
 
 // LearnUngrouped notes that grouping did not reduce the rows of a scan.
 func (f *Feedback) LearnUngrouped(s *plan.RemoteScan) {
+	key := ungroupedBy(s)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.remember(ungroupedBy(s))
+	f.remember(key)
 }
 
 // LearnGroups notes how many rows a complete scan read for how many groups.
@@ -50,27 +52,32 @@ func (f *Feedback) LearnGroups(s *plan.RemoteScan, scanned, groups int64) {
 // Ungrouped are the scans of a plan of which is known that grouping does not reduce
 // their rows.
 func (f *Feedback) Ungrouped(p *plan.Plan) []int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	var out []int
 	for i, s := range p.Scans {
-		if s.Reducible() && f.recall(ungroupedBy(s)) != nil {
+		if s.Reducible() && f.knows(ungroupedBy(s)) {
 			out = append(out, i)
 		}
 	}
 	return out
 }
 
-func ungroupedBy(s *plan.RemoteScan) memoryKey {
-	exact, _ := recalledBy(s)
-	exact.asked ^= 1 // another entry than that of its rows
-	return exact
+func (f *Feedback) knows(k memoryKey) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.recall(k) != nil
 }
 
-// UngroupedRound is the round in which rows take the place of groups. Fact says what is
-// known.
-func UngroupedRound(before, after *plan.Plan, scan, fact string) Round {
-	r := Round{Fact: fact, Fired: []string{plan.PartialAggregation}, Before: clip(plan.Print(before.Root)), After: clip(plan.Print(after.Root))}
+func ungroupedBy(s *plan.RemoteScan) memoryKey {
+	key := exactly(s)
+	key.asked ^= 1 // another entry than that of its rows
+	return key
+}
+
+// UngroupedRound is the round in which rows take the place of groups, of a query that
+// began at a time. Fact says what is known.
+func UngroupedRound(begun time.Time, before, after *plan.Plan, scan, fact string) Round {
+	r := newRound(begun, before.Root, fact)
+	r.After, r.Fired = clip(plan.Print(after.Root)), []string{plan.PartialAggregation}
 	r.Why = []string{fmt.Sprintf("there is about a group per row of %s: the engine groups its rows", scan)}
 	return r
 }

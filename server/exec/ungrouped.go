@@ -30,8 +30,7 @@ func (e *Executor) choose(p *plan.Plan, mode adapt.Mode) (*plan.Plan, []adapt.Ro
 	if other == nil {
 		return p, nil
 	}
-	round := adapt.UngroupedRound(p, other, p.Scans[known[0]].ID, "earlier scans are remembered")
-	round.At = time.Now()
+	round := adapt.UngroupedRound(time.Now(), p, other, p.Scans[known[0]].ID, "earlier scans are remembered")
 	return other, []adapt.Round{round}
 }
 
@@ -61,9 +60,7 @@ func (q *query) regroup(s *plan.RemoteScan, passed int64) {
 	if other == nil {
 		return
 	}
-	round := adapt.UngroupedRound(q.plan, other, s.ID, fmt.Sprintf("%s: %d rows were no fewer as groups", s.ID, passed))
-	round.At = time.Now()
-	round.Elapsed = round.At.Sub(q.begun)
+	round := adapt.UngroupedRound(q.begun, q.plan, other, s.ID, fmt.Sprintf("%s: %d rows were no fewer as groups", s.ID, passed))
 	q.other, q.rounds, q.failed = other, append(q.rounds, round), errUngrouped
 	q.exec.metrics.round(round)
 	q.cancel(errUngrouped)

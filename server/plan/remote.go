@@ -198,10 +198,14 @@ func (c converter) partial(spec *pushdown.Spec, p *Partial) error {
 // by its position: the keys, then the aggregates; nil for what cannot be sent.
 func (s *Scan) SentType(column int) arrow.DataType {
 	spec := pushdown.Spec{}
-	if err := (converter{s.wide()}).partial(&spec, &Partial{Keys: s.Partial.Keys, Aggregates: s.Partial.Aggregates}); err != nil || column >= len(spec.OutputSchema().Fields()) {
+	if err := (converter{s.wide()}).partial(&spec, &Partial{Keys: s.Partial.Keys, Aggregates: s.Partial.Aggregates}); err != nil {
 		return nil
 	}
-	return spec.OutputSchema().Field(column).Type
+	sent := spec.OutputSchema()
+	if column >= sent.NumFields() {
+		return nil
+	}
+	return sent.Field(column).Type
 }
 
 // reduced adds a reduction to a partial aggregate.
